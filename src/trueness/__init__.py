@@ -1,0 +1,1 @@
+"""Tell how often answers agree from how often they are right."""

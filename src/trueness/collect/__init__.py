@@ -1,0 +1,1 @@
+"""Run a protocol and write what was observed; nothing is lost, nothing is measured."""

@@ -1,0 +1,76 @@
+"""Strict JSON for everything frozen: no NaN, no infinity, no silent conversion."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import StrEnum
+
+from trueness.contract.errors import CannotSerialise
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+
+def plain(value: object, where: str = "value") -> Json:
+    """Plain JSON types for a value made of dataclasses, mappings, sequences and scalars.
+
+    Parameters
+    ----------
+    value : object
+        Dataclasses become objects, sequences lists, string enums their text.
+    where : str
+        Name of the place, for the error.
+
+    Raises
+    ------
+    CannotSerialise
+        For a non-finite float or a type that JSON has no form for.
+    """
+    if isinstance(value, StrEnum):
+        return value.value
+    if value is None or isinstance(value, (bool, str, int)):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        msg = (
+            f"{where} is {value!r}; strict JSON holds finite numbers only. "
+            "Use None and a state that says why there is no number."
+        )
+        raise CannotSerialise(msg)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: plain(getattr(value, f.name), f"{where}.{f.name}") for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {_key(k, where): plain(v, f"{where}.{k}") for k, v in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
+        return [plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+    msg = (
+        f"{where} is a {type(value).__name__}; JSON has no form for it. "
+        "Convert it to text, a number, a list or an object with text keys."
+    )
+    raise CannotSerialise(msg)
+
+
+def dumps(value: object, *, indent: int | None = None) -> str:
+    """Strict JSON text of a value; lone surrogates are escaped so that any file can hold it."""
+    ready = plain(value)
+    text = json.dumps(ready, ensure_ascii=False, allow_nan=False, indent=indent)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(ready, ensure_ascii=True, allow_nan=False, indent=indent)
+    return text
+
+
+def canonical(value: object) -> str:
+    """The one JSON text of a value that is hashed: keys sorted, no spaces, text as it is."""
+    return json.dumps(
+        plain(value), ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
+    )
+
+
+def _key(key: object, where: str) -> str:
+    if isinstance(key, str):
+        return str(key)
+    msg = f"{where} has the key {key!r} of type {type(key).__name__}; JSON keys are text."
+    raise CannotSerialise(msg)

@@ -1,0 +1,1 @@
+"""Text to canonical answer keys, versioned. Never sees the gold of an item."""

@@ -1,0 +1,1 @@
+"""Draw blocks: terminal, Markdown, JSON, one-file HTML, JUnit XML. Computes nothing."""

@@ -1,0 +1,1 @@
+"""Certified errors without a key."""

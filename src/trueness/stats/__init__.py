@@ -1,0 +1,1 @@
+"""Arrays to arrays: no tables, no text, no global random state."""

@@ -1,0 +1,62 @@
+"""One column of a table: whole-number codes into a list of distinct values."""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T", bound=Hashable)
+U = TypeVar("U", bound=Hashable)
+
+NULL = -1
+"""The code of an absent value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """Interned values: ``words[codes[i]]`` is the value of row ``i``; ``codes[i] == -1`` is null.
+
+    Parameters
+    ----------
+    codes : (n_rows,) int32
+    words : sequence of distinct values
+        May hold words that no row uses.
+    """
+
+    codes: NDArray[np.int32]
+    words: Sequence[T]
+
+    @classmethod
+    def of(cls, values: Iterable[T | None]) -> "Column[T]":
+        """Intern values in order of first appearance.
+
+        >>> Column.of(["b", None, "a", "b"]).codes.tolist()
+        [0, -1, 1, 0]
+        """
+        index: dict[T, int] = {}
+        codes = [NULL if v is None else index.setdefault(v, len(index)) for v in values]
+        return cls(np.array(codes, dtype=np.int32), tuple(index))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, row: int) -> T | None:
+        code = int(self.codes[row])
+        return None if code == NULL else self.words[code]
+
+    def values(self) -> list[T | None]:
+        """All values, row by row."""
+        words = list(self.words)
+        return [None if c == NULL else words[c] for c in self.codes.tolist()]
+
+    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Column[T]":
+        """The same words, fewer or reordered rows."""
+        return Column(self.codes[rows], self.words)
+
+    def map(self, rule: Callable[[T], U | None]) -> "Column[U]":
+        """Every distinct word through a pure rule, interned again; None becomes null."""
+        mapped = Column.of(rule(word) for word in self.words)
+        lookup = np.append(mapped.codes, np.int32(NULL))  # code -1 reads the last entry
+        return Column(lookup[self.codes], mapped.words)
