@@ -1,0 +1,1 @@
+"""Whole experiments: they ask, measure and decide; they hold no mathematics of their own."""
