@@ -1,0 +1,72 @@
+# Every target sets up what it needs, says what it is doing, and does not set up again.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+RUN    := $(VENV)/.ready-run
+DEV    := $(VENV)/.ready-dev
+MODEL  := $(VENV)/.ready-model
+
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help setup demo test check bench docs clean
+
+help:
+	@echo "make demo    set everything up, certify the embedded model's answers, write a page"
+	@echo "make test    set everything up and run all tests"
+	@echo "make check   lint, types, import contracts and the fast tests"
+	@echo "make bench   the recorded ratios and memory limits"
+	@echo "make docs    check that every command and number in the documents is true"
+	@echo "make setup   only make $(VENV) with the command trueness in it"
+
+$(VENV)/pyvenv.cfg:
+	@echo "== making a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(RUN): $(VENV)/pyvenv.cfg pyproject.toml
+	@echo "== installing trueness and the runtime of its embedded model"
+	@$(BIN)/python -m pip install --quiet --upgrade pip
+	@$(BIN)/python -m pip install --quiet -e '.[embedded]'
+	@touch $@
+
+$(DEV): $(RUN)
+	@echo "== installing what the tests need"
+	@$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+$(MODEL): $(RUN)
+	@echo "== fetching the embedded model (about 93 MB, once for this user)"
+	@$(BIN)/trueness doctor --get embedded
+	@touch $@
+
+setup: $(RUN)
+
+demo: $(MODEL)
+	@echo "== asking the embedded model and certifying its answers"
+	@$(BIN)/trueness demo -o out/demo.html
+
+test: $(DEV) $(MODEL)
+	@echo "== running the tests"
+	@$(BIN)/python -m pytest -n auto --dist loadfile
+
+check: $(DEV)
+	@echo "== lint"
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@echo "== types"
+	@$(BIN)/mypy
+	@echo "== import contracts"
+	@$(BIN)/lint-imports
+	@echo "== fast tests"
+	@$(BIN)/python -m pytest -q -n auto -m "not slow and not real and not browser"
+
+bench: $(DEV) $(MODEL)
+	@echo "== measuring ratios and memory; results/bench.json holds the record"
+	@$(BIN)/python bench/run.py
+
+docs: $(DEV) $(MODEL)
+	@echo "== running the documents"
+	@$(BIN)/python -m pytest -q tests/docs
+
+clean:
+	rm -rf $(VENV) out
