@@ -1,1 +1,10 @@
 """Text to canonical answer keys, versioned. Never sees the gold of an item."""
+
+from trueness.extract.entities import normalise_entities as normalise_entities
+from trueness.extract.entities import normalise_entity as normalise_entity
+from trueness.extract.extraction import Extraction as Extraction
+from trueness.extract.extraction import extract as extract
+from trueness.extract.extraction import extractor_name as extractor_name
+from trueness.extract.keying import keyed as keyed
+from trueness.extract.numbers import exact_number as exact_number
+from trueness.extract.short import short_key as short_key

@@ -1,8 +1,9 @@
 """One column of a table: whole-number codes into a list of distinct values."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,40 @@ U = TypeVar("U", bound=Hashable)
 
 NULL = -1
 """The code of an absent value."""
+
+
+class StoredSequence(Sequence[T]):
+    """Distinct values that do not live in memory and know how to put themselves through a rule."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def mapped(self, rule: Callable[[T], Any]) -> "Column[Any]":
+        """One row a value, in order: what the rule makes of it, interned; None becomes null."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextRule:
+    """A pure rule from text to text that a database can apply to the simplest texts itself.
+
+    Parameters
+    ----------
+    rule : callable
+        From a text to its result; None becomes null.
+    plain : str
+        SQL predicate; ``{word}`` stands for the text. Where it holds, ``key`` gives the same
+        result as ``rule``; everywhere else ``rule`` is called.
+    key : str
+        SQL expression of the result; ``{word}`` stands for the text.
+    """
+
+    rule: Callable[[str], str | None]
+    plain: str
+    key: str
+
+    def __call__(self, text: str) -> str | None:
+        """What the rule makes of a text."""
+        return self.rule(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +91,18 @@ class Column(Generic[T]):
         return Column(self.codes[rows], self.words)
 
     def map(self, rule: Callable[[T], U | None]) -> "Column[U]":
-        """Every distinct word through a pure rule, interned again; None becomes null."""
-        mapped = Column.of(rule(word) for word in self.words)
+        """Every distinct word through a pure rule, interned again; None becomes null.
+
+        >>> Column.of(["Rome", "rome", "Bonn"]).map(str.lower).codes.tolist()
+        [0, 0, 1]
+        """
+        words = self.words
+        mapped: Column[U]
+        if isinstance(words, StoredSequence):
+            mapped = words.mapped(rule)
+        else:
+            mapped = Column.of(rule(word) for word in words)
+        if mapped.words is words:  # the rule changed nothing
+            return Column(self.codes, mapped.words)
         lookup = np.append(mapped.codes, np.int32(NULL))  # code -1 reads the last entry
         return Column(lookup[self.codes], mapped.words)

@@ -1,0 +1,122 @@
+"""Answer keys for a whole table, made once for every distinct text."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.extract.extraction import Kind, check_kind, extractor_name, key_rule, reason_rule
+from trueness.extract.short import short_rule
+from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
+from trueness.table.column import NULL, Column
+from trueness.table.singles import SingleWords
+
+_ANSWERED, _NO_ANSWER, _REFUSED, _ERROR = (
+    OUTCOMES.index(o) for o in (Outcome.ANSWERED, Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.ERROR)
+)
+
+
+def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -> AnswerTable:
+    """The table with outcome, key and reason of every row, and golds through the same rules.
+
+    A table that already records its extractor is returned as it is. Rows whose outcome was
+    recorded as something else than ``answered`` keep it. Answers that were handed in as keys, with
+    no completion beside them, go through the rules of the key alone, so that they can be compared
+    with a declaration's keys.
+
+    Parameters
+    ----------
+    table : AnswerTable
+        As it was read.
+    kind : {"short", "short_cut"}
+        What part of a completion is the answer.
+    fold_case : bool
+        Whether upper and lower case are one key.
+
+    Returns
+    -------
+    AnswerTable
+        With ``extractor`` set, and notes about golds that have no key.
+
+    Raises
+    ------
+    InputError
+        For a kind that is not known.
+    """
+    check_kind(kind)
+    if table.extractor is not None:
+        return table
+    target, notes = _keyed_targets(table.target, kind, fold_case=fold_case)
+    table = replace(
+        table,
+        target=target,
+        notes=(*table.notes, *notes),
+        extractor=extractor_name(kind, fold_case=fold_case),
+    )
+    if table.completion is None:
+        return _answers_as_keys(table, fold_case=fold_case)
+    key = table.completion.map(key_rule(kind, fold_case=fold_case))
+    reason = table.completion.map(reason_rule(kind))
+    return _with_keys(table, table.completion.codes == NULL, key, reason)
+
+
+def _with_keys(
+    table: AnswerTable, missing: NDArray[np.bool_], key: Column[str], reason: Column[str]
+) -> AnswerTable:
+    open_rows = table.outcome == _ANSWERED
+    no_answer = reason.codes != NULL
+    if open_rows.all() and not no_answer.any() and not missing.any():
+        return replace(table, answer=key)
+    outcome = table.outcome.copy()
+    names = [str(word) for word in reason.words]
+    refused = np.isin(reason.codes, [i for i, w in enumerate(names) if w == "refusal"])
+    outcome[open_rows & no_answer] = _NO_ANSWER
+    outcome[open_rows & refused] = _REFUSED
+    outcome[open_rows & missing] = _ERROR
+    codes = np.where(outcome == _ANSWERED, key.codes, np.int32(NULL))
+    return replace(
+        table,
+        outcome=outcome,
+        answer=Column(codes, key.words),
+        reason=_reasons(table, reason, open_rows=open_rows, missing=missing),
+    )
+
+
+def _reasons(
+    table: AnswerTable,
+    found: Column[str],
+    *,
+    open_rows: NDArray[np.bool_],
+    missing: NDArray[np.bool_],
+) -> Column[str]:
+    """Recorded reasons where the outcome was recorded, the extractor's everywhere else."""
+    words = tuple(dict.fromkeys([*table.reason.words, *found.words, "missing_completion"]))
+    at = {word: np.int32(i) for i, word in enumerate(words)}
+    recorded = np.array([at[w] for w in table.reason.words] + [NULL], dtype=np.int32)
+    extracted = np.array([at[w] for w in found.words] + [NULL], dtype=np.int32)
+    codes = np.where(open_rows, extracted[found.codes], recorded[table.reason.codes])
+    codes[open_rows & missing] = at["missing_completion"]
+    return Column(codes, words)
+
+
+def _answers_as_keys(table: AnswerTable, *, fold_case: bool) -> AnswerTable:
+    key = table.answer.map(short_rule(fold_case=fold_case))
+    none = (key.codes == NULL) & (table.outcome == _ANSWERED)
+    empty = Column(np.where(none, np.int32(0), np.int32(NULL)).astype(np.int32), ("empty",))
+    return _with_keys(table, np.zeros(len(table), dtype=np.bool_), key, empty)
+
+
+def _keyed_targets(
+    target: Column[tuple[str, ...]] | None, kind: Kind, *, fold_case: bool
+) -> tuple[Column[tuple[str, ...]] | None, tuple[str, ...]]:
+    if target is None:
+        return None, ()
+    rule = key_rule(kind, fold_case=fold_case)
+    if isinstance(target.words, SingleWords):
+        single = Column(target.codes, target.words.base).map(rule)
+        new = Column(single.codes, SingleWords(single.words))
+    else:
+        new = target.map(lambda golds: tuple(dict.fromkeys(filter(None, map(rule, golds)))) or None)
+    lost = int(np.count_nonzero((new.codes == NULL) & (target.codes != NULL)))
+    note = f"{lost} rows have a target without a key (gold_unparsed): they count as without gold."
+    return new, (note,) if lost else ()
