@@ -1,0 +1,164 @@
+"""Readings as Markdown that any viewer draws; names from models cannot break out of it."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from trueness.contract import Decision, Reading, blocks
+from trueness.report import views
+from trueness.report.machine import Readings
+from trueness.report.words import (
+    STATES,
+    cell,
+    clip,
+    count_of,
+    interval_of,
+    named,
+    number,
+    prose,
+    value_of,
+)
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~&$-])")
+_ROWS = 200
+_ITEMS = 50
+_CELL = 400
+_LINE = 4_000
+_POINTS = 20
+
+
+def markdown(
+    readings: Readings,
+    *,
+    decisions: Sequence[Decision] = (),
+    title: str = "What these answers show",
+    columns: Mapping[str, str] | None = None,
+) -> str:
+    """Readings as one Markdown document: statement first, then blocks, then what it rests on.
+
+    Parameters
+    ----------
+    readings : mapping, sequence or Reading
+    decisions : sequence of Decision
+    title : str
+    columns : mapping of str to str, optional
+        Names of ``details`` that the comparison of several readings shows, and their headings.
+
+    Raises
+    ------
+    InputError
+        When there are no readings.
+    """
+    found = named(readings)
+    lines = [f"# {_safe(title)}", ""]
+    if len(found) > 1:
+        lines += _table(views.comparison(found, columns=columns))
+    for decision in decisions:
+        lines += _decision(decision)
+    for name, reading in found.items():
+        lines += _reading(name, reading)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _safe(words: str, limit: int = _LINE) -> str:
+    return _SPECIAL.sub(r"\\\1", clip(prose(words), limit))
+
+
+def _reading(name: str, reading: Reading) -> Iterator[str]:
+    if name:
+        yield from (f"## {_safe(name)}", "")
+    yield from (f"**{_safe(reading.statement)}**", "")
+    value = f", value {value_of(reading)}" if reading.value is not None else ""
+    interval = f", {interval_of(reading)}" if interval_of(reading) else ""
+    yield from (f"{STATES[reading.state]}, {count_of(reading)}{value}{_safe(interval)}.", "")
+    if reading.reason:
+        yield from (_safe(reading.reason), "")
+    first = reading.blocks[0]
+    if isinstance(first, blocks.Statement) and first.follow_up:
+        yield from (f"- {_safe(line)}" for line in first.follow_up)
+        yield ""
+    for block in reading.blocks[1:]:
+        yield from _DRAW[type(block)](block)
+    table = views.items(reading, limit=_ITEMS)
+    if table:
+        yield from _table(table)
+
+
+def _decision(decision: Decision) -> Iterator[str]:
+    heading = f"## Decision ({_safe(decision.action)}): {_safe(views.outcome(decision))}"
+    yield from (heading, "", _safe(decision.reason), "")
+    table = views.verdicts(decision, limit=_ITEMS)
+    if table:
+        yield from _table(table)
+    facts, tables = views.figures(decision)
+    if facts:
+        yield from _facts(facts)
+    for other in tables:
+        yield from _table(other)
+
+
+def _heading(title: str, note: str = "") -> list[str]:
+    return [f"### {_safe(title)}", "", *([_safe(note), ""] if note else [])]
+
+
+def _statement(block: blocks.Statement) -> list[str]:
+    return [_safe(block.text), ""]
+
+
+def _groups(block: blocks.Groups) -> list[str]:
+    out = _heading(block.title, block.note)
+    for group in block.groups:
+        names = ", ".join(("▲ " if c.flagged else "") + _safe(c.text, _CELL) for c in group.chips)
+        left = group.size - len(group.chips)
+        more = f" and {left:,} more" if left > 0 else ""
+        mark = "▲ " if group.flagged else ""
+        note = f" ({_safe(group.note)})" if group.note else ""
+        out.append(f"- {mark}**{_safe(group.label, _CELL)}** × {group.size:,}{note}: {names}{more}")
+    if block.n_groups > len(block.groups):
+        out.append(f"- and {block.n_groups - len(block.groups):,} more")
+    return [*out, ""]
+
+
+def _bars(block: blocks.Bars) -> list[str]:
+    rows = tuple((b.label, p.label, p.display) for b in block.bars for p in b.parts)
+    return _table(blocks.Table(block.title, ("Bar", "Part", "Size"), rows, len(rows), block.note))
+
+
+def _curve(block: blocks.Curve) -> list[str]:
+    rows = tuple(
+        (line.label, number(x), y)
+        for line in block.series
+        for x, y in line.points[:: max(1, -(-len(line.points) // _POINTS))]
+    )
+    columns = ("Line", block.x_label, block.y_label)
+    return _table(blocks.Table(block.title, columns, rows, len(rows), block.note))
+
+
+def _table(block: blocks.Table) -> list[str]:
+    out = _heading(block.title, block.note)
+    rows = block.rows[:_ROWS]
+    out.append("| " + " | ".join(_safe(c) or " " for c in block.columns) + " |")
+    out.append("|" + " --- |" * len(block.columns))
+    out += ["| " + " | ".join(_safe(cell(c), _CELL) or " " for c in row) + " |" for row in rows]
+    if block.n_rows > len(rows):
+        out += ["", f"{len(rows):,} of {block.n_rows:,} rows shown."]
+    return [*out, ""]
+
+
+def _facts(block: blocks.Facts) -> list[str]:
+    rows = tuple((f.name, f.display, f.qualifier) for f in block.facts)
+    return _table(blocks.Table(block.title, ("Figure", "Value", "Rests on"), rows, len(rows)))
+
+
+def _notes(block: blocks.Notes) -> list[str]:
+    return [*_heading(block.title), *(f"- {_safe(line)}" for line in block.lines), ""]
+
+
+_DRAW: Mapping[type, Callable[..., list[str]]] = {
+    blocks.Statement: _statement,
+    blocks.Groups: _groups,
+    blocks.Bars: _bars,
+    blocks.Curve: _curve,
+    blocks.Table: _table,
+    blocks.Facts: _facts,
+    blocks.Notes: _notes,
+}

@@ -1,0 +1,175 @@
+"""How names, numbers and states are printed, everywhere alike."""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from typing import Literal
+
+from trueness.contract import Reading, State
+from trueness.contract.errors import InputError
+
+ABSENT = "–"
+"""Printed where there is no number."""
+
+STATES: Mapping[State, str] = {
+    State.MEASURED: "Measured",
+    State.SILENT: "Silent: not a pass",
+    State.NO_EVIDENCE: "No evidence",
+    State.NOT_APPLICABLE: "Not applicable",
+    State.DEGENERATE: "Degenerate input",
+    State.UNSTABLE: "Unstable",
+}
+
+Toward = Literal["nearest", "down", "up"]
+
+_HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
+)
+_NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
+_ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
+_DIGITS = 4
+_PLAIN_BELOW = 1_000
+_SCIENTIFIC_BELOW = 1e-4
+_WHOLE_BELOW = 1e15
+
+
+def visible(text: str) -> str:
+    r"""The text with control characters and lone surrogates shown as escapes.
+
+    Also shown are marks that turn the direction of the text after them and marks without width:
+    two names that differ only in these look different. Joiners inside emoji and scripts stay.
+
+    Examples
+    --------
+    >>> visible("Bo\x1b[31mb\n")
+    'Bo\\u001b[31mb\\n'
+    """
+    return _HIDDEN.sub(lambda m: _NAMED.get(m[0], f"\\u{ord(m[0]):04x}"), text)
+
+
+def prose(text: str) -> str:
+    r"""A sentence on one line: line breaks and tabs become spaces, the rest as in `visible`.
+
+    Examples
+    --------
+    >>> prose("At least 19\nare wrong.")
+    'At least 19 are wrong.'
+    """
+    return visible(" ".join(text.split()))
+
+
+def clip(text: str, limit: int) -> str:
+    """The first characters of a long text, and how many were left out.
+
+    Examples
+    --------
+    >>> clip("abcdef", 3)
+    'abc… (3 more characters)'
+    """
+    left = len(text) - limit
+    return text if left <= 0 else f"{text[:limit]}… ({left:,} more characters)"
+
+
+def number(value: float, *, toward: Toward = "nearest") -> str:
+    """A number with four digits that never reads as 0 or 1 unless it is.
+
+    Parameters
+    ----------
+    value : float
+        A finite number; whole numbers are printed in full.
+    toward : {"nearest", "down", "up"}
+        ``"down"`` for a lower bound and ``"up"`` for an upper one, so that the printed number is
+        as true as the exact one.
+
+    Examples
+    --------
+    >>> number(2 / 3), number(2 / 3, toward="down"), number(0.99999), number(1234567)
+    ('0.6667', '0.6666', '0.99999', '1,234,567')
+    """
+    if isinstance(value, int) or (value.is_integer() and abs(value) < _WHOLE_BELOW):
+        return f"{int(value):,}"
+    exact = Decimal(repr(value))
+    for digits in range(_DIGITS, 18):
+        rounded = Context(prec=digits, rounding=_ROUNDING[toward]).plus(exact)
+        if rounded not in (0, 1) or digits > 16:  # noqa: PLR2004 - all digits of a float
+            break
+    if abs(value) >= _PLAIN_BELOW:
+        return f"{exact.quantize(Decimal(1), rounding=_ROUNDING[toward]):,}"
+    if abs(value) < _SCIENTIFIC_BELOW:
+        return f"{rounded:.3e}"
+    return f"{rounded.normalize():f}"
+
+
+def cell(value: object) -> str:
+    """A table cell as printed; an absent value is a dash.
+
+    Examples
+    --------
+    >>> cell(True), cell(None), cell(3104), cell("Paris")
+    ('yes', '–', '3,104', 'Paris')
+    """
+    if value is None:
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        return number(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{visible(str(k))}: {cell(v)}" for k, v in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(cell(v) for v in value)
+    return visible(str(value))
+
+
+def value_of(reading: Reading) -> str:
+    """The value as printed, a bound rounded to its safe side; a dash unless measured."""
+    value = reading.value
+    if value is None:
+        return ABSENT
+    if value == reading.low:
+        return number(value, toward="down")
+    return number(value, toward="up" if value == reading.high else "nearest")
+
+
+def interval_of(reading: Reading) -> str:
+    """The interval and what kind of statement it makes, empty where there is none."""
+    low, high, kind = reading.low, reading.high, prose(reading.interval_kind or "")
+    if low is None and high is None:
+        return ""
+    if low is not None and high is not None:
+        ends = f"{number(low, toward='down')} to {number(high, toward='up')}"
+    elif low is not None:
+        ends = f"at least {number(low, toward='down')}"
+    else:
+        ends = f"at most {number(high or 0.0, toward='up')}"
+    return f"{ends} ({kind})"
+
+
+def count_of(reading: Reading) -> str:
+    """How many of how many were measured.
+
+    Not a share: numerator and denominator are both printed, always.
+    """
+    return f"{reading.n_measured:,} of {reading.n_items:,} measured"
+
+
+def named(readings: Mapping[str, Reading] | Sequence[Reading] | Reading) -> dict[str, Reading]:
+    """Readings by name: one alone has the empty name, a bare sequence is numbered from 1.
+
+    Raises
+    ------
+    InputError
+        When there are none.
+    """
+    if isinstance(readings, Reading):
+        return {"": readings}
+    if isinstance(readings, Mapping):
+        found = dict(readings)
+    elif len(readings) == 1:
+        found = {"": readings[0]}
+    else:
+        found = {f"reading {i}": reading for i, reading in enumerate(readings, start=1)}
+    if not found:
+        msg = "no readings were given; at least one is wanted. Measure something first."
+        raise InputError(msg)
+    return found
