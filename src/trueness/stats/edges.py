@@ -161,7 +161,7 @@ def _rows_with_a_barred_answer(votes: Votes, limits: Limits) -> Ints:
 
 
 def _barred_codes(votes: Votes, limits: Limits) -> Ints:
-    said = votes.pair_codes[(votes.barred > 0) & (votes.count == 0)]
+    said: Ints = votes.pair_codes[(votes.barred > 0) & (votes.count == 0)]
     if limits.barred_pairs is None or len(limits.barred_pairs) == 0:
         return said
     pairs = np.asarray(limits.barred_pairs, dtype=np.int64)

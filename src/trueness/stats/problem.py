@@ -91,12 +91,14 @@ class Problem:
 
     @classmethod
     def of(cls, votes: Votes, limits: Limits, ceiling: int) -> "Problem":
+        """The problem with its components; those of more than ``ceiling`` edges are bounded."""
         built = build(votes, limits, max_fill=max(ceiling, 0))
         edges = built.edges
         size = np.bincount(edges.component, minlength=edges.n_components)
         return cls(votes, limits, built, size <= ceiling, relaxed_by_component(edges))
 
     def solve(self) -> TransportResult:
+        """The most right slots with the witness, or the reason why no truth exists."""
         edges = self.built.edges
         plain, by_part = self._without_slack()
         blank = TransportResult(
