@@ -106,9 +106,9 @@ def test_the_curve_is_the_best_over_all_subsets() -> None:
     rng = np.random.default_rng(11)
     for _ in range(120):
         counts = rng.integers(0, 5, int(rng.integers(1, 4))).tolist()
-        upper = [
-            UNLIMITED if rng.random() < 0.1 else int(u) for u in rng.integers(0, 4, len(counts))
-        ]
+        upper = [int(u) for u in rng.integers(0, 4, len(counts))]
+        if rng.random() < 0.3:
+            upper[0] = UNLIMITED
         certain, slack = int(rng.integers(0, 2)), int(rng.integers(0, 2))
         limit = np.array(upper, dtype=np.int64)
         sizes = np.array(counts, dtype=np.int64)
@@ -136,6 +136,20 @@ def test_greedy_never_proves_more_and_both_rise_by_at_most_one(
     assert set(np.diff(best).tolist()) <= {0, 1}
     assert best[-1] == greedy[-1] == certain + over_capacity(counts, upper)
     assert len(best) == counts.sum() + certain + 1
+
+
+@given(st.lists(st.tuples(st.integers(1, 15), st.integers(0, 9)), min_size=1, max_size=6))
+@settings(max_examples=200, deadline=None)
+def test_the_knapsack_is_the_plain_dynamic_programme(pairs: list[tuple[int, int]]) -> None:
+    best = [0]
+    for c, k in pairs:
+        merged = [0] * (len(best) + c)
+        for t, gain in enumerate(best):
+            for taken in range(c + 1):
+                merged[t + taken] = max(merged[t + taken], gain + max(0, taken - k))
+        best = merged
+    counts, upper = (np.array(x, dtype=np.int64) for x in zip(*pairs, strict=True))
+    assert guaranteed_curve(counts, upper).guaranteed_wrong.tolist() == best
 
 
 def test_the_knapsack_takes_part_of_one_class() -> None:

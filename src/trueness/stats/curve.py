@@ -164,7 +164,7 @@ def floors_from_counts(
     >>> floors_from_counts(20, 15, n_in_shared_orbits=7).precision_floor_shared_orbits
     Fraction(5, 7)
     """
-    given = {
+    given: dict[str, object] = {
         "n": n,
         "n_orbits": n_orbits,
         "n_in_shared_orbits": n_in_shared_orbits,
@@ -187,7 +187,7 @@ def floors_from_counts(
     )
 
 
-def _check_whole(given: dict[str, int | None]) -> None:
+def _check_whole(given: dict[str, object]) -> None:
     for name, value in given.items():
         if value is None:
             continue
@@ -209,10 +209,8 @@ def _check_shared(n: int, m: int, shared: int) -> None:
 
 def _greedy_order(counts: Ints, cap: Ints) -> Ints:
     """Classes by cap/c ascending, larger first, code order; empty classes last."""
-    scale = [
-        Fraction(int(k), int(c)) if c else Fraction(2) for c, k in zip(counts, cap, strict=True)
-    ]
-    ratio = np.unique(np.array(scale, dtype=object), return_inverse=True)[1] if scale else cap
+    ratio = np.full(len(counts), 2.0)  # exact as an order: equal fractions round alike
+    np.divide(cap, counts, out=ratio, where=counts > 0)
     return np.lexsort((np.arange(len(counts)), -counts, ratio))
 
 
