@@ -225,7 +225,7 @@ class GgufModel:
         given.n_parallel, given.n_ctx = self.slots, self.slots * self.n_context
         given.cpuparams.n_threads = given.cpuparams_batch.n_threads = self.threads
         given.n_threads_http = self.slots + 1
-        given.hostname, given.port, given.api_keys, given.ui = "127.0.0.1", 0, [key], False
+        given.hostnames, given.port, given.api_keys, given.ui = ["127.0.0.1"], 0, [key], False
         given.verbosity = _SILENT
         try:
             self._holder = runtime.Server(given)

@@ -1,0 +1,108 @@
+"""Requests that were answered before: the key is the whole request, epoch and seed included."""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from trueness.backends.protocol import Model, Request, Result, Step
+from trueness.backends.weights import text_sha256
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json, canonical
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, result TEXT NOT NULL)"
+
+
+def cache_key(request: Mapping[str, Json]) -> str:
+    """SHA-256 (hexadecimal) of the canonical JSON of a whole request; text as it is."""
+    return text_sha256(canonical(request))
+
+
+def describe(request: Request, model: Model) -> dict[str, Json]:
+    """The whole request, as it is hashed."""
+    identity = model.identity
+    prompt = request.prompt
+    item, epoch, condition = request.key
+    return {
+        "backend": f"{identity.get('backend')}/{identity.get('backend_version')}",
+        "model": model.name,
+        "revision": identity.get("revision", identity.get("file_hash")),
+        "quantisation": identity.get("quantisation"),
+        "prompt": prompt if isinstance(prompt, str) else list(prompt),
+        "decoding": {
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "max_tokens": request.max_tokens,
+            "stop": list(request.stop),
+        },
+        "item": item,
+        "condition": condition,
+        "seed": request.seed,
+        "epoch": epoch,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class RequestCache:
+    """Completed answers of earlier runs, in one file.
+
+    k draws can never be served from one: every draw has its own epoch and seed.
+
+    Parameters
+    ----------
+    path : Path
+        Created when it is not there.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be opened as a cache.
+    """
+
+    path: Path
+
+    def get(self, requests: Mapping[str, Request]) -> dict[str, Result]:
+        """The results that are there, by cache key."""
+        with self._open() as db:
+            found = {}
+            for key, request in requests.items():
+                row = db.execute("SELECT result FROM answers WHERE key = ?", (key,)).fetchone()
+                if row is not None:
+                    found[key] = _load(row[0], request)
+            return found
+
+    def put(self, results: Mapping[str, Result]) -> None:
+        """Store completed answers; failures are never stored."""
+        done = [(key, _dump(r)) for key, r in results.items() if r.error is None]
+        with self._open() as db:
+            db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", done)
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        db = None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self.path, timeout=30)
+            db.execute(_SCHEMA)
+            with db:
+                yield db
+        except (OSError, sqlite3.Error) as error:
+            msg = f"cannot use the cache {self.path}: {error}. Remove it or use --no-cache."
+            raise InputError(msg) from error
+        finally:
+            if db is not None:
+                db.close()
+
+
+def _dump(result: Result) -> str:
+    kept = asdict(result)
+    del kept["key"]
+    return json.dumps(kept, allow_nan=False)
+
+
+def _load(text: str, request: Request) -> Result:
+    kept = json.loads(text)
+    steps = tuple(Step(**step) for step in kept.pop("steps"))
+    return Result(key=request.key, steps=steps, **kept)
