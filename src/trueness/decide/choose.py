@@ -1,9 +1,10 @@
 """Which of several conditions to take, from their readings and one number to minimise.
 
 A score is read from ``details[minimise]``: a share of the same slots under every condition. Where
-``details[minimise + "_parts"]`` holds its numerator and denominator as whole numbers, scores are
-compared as exact fractions and must share one denominator; otherwise as the floats they are, which
-for shares of one denominator is the same comparison.
+its numerator and denominator stand beside it as whole numbers (``n_not_right`` and
+``n_right_or_not`` for ``not_right_floor``, ``details[minimise + "_parts"]`` for any other), scores
+are compared as exact fractions and must share one denominator; otherwise as the floats they are,
+which for shares of one denominator is the same comparison.
 """
 
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from trueness.contract.errors import InputError, InvalidReading, PolicyError
 from trueness.contract.serial import Json
 from trueness.decide.contest import NOT_RIGHT, Contender, Contest
 
+_COUNTS = {NOT_RIGHT: ("n_not_right", "n_right_or_not")}
 _WITH_A_SCORE = frozenset({State.MEASURED, State.SILENT, State.NO_EVIDENCE})
 """A zero of a bound is a score, and so is a table that holds no-answers only."""
 
@@ -132,7 +134,7 @@ def _tokens(name: str, tokens: object) -> int:
 def _scores(readings: Mapping[str, Reading], minimise: str) -> dict[str, _Score | None]:
     """Exact fractions where every reading has its parts, else the fractions that the floats are."""
     scored = {n: r for n, r in readings.items() if _number(r, minimise, n) is not None}
-    exact = all(f"{minimise}_parts" in r.details for r in scored.values())
+    exact = all(_parts(r, minimise) is not None for r in scored.values())
     return {
         name: _score(name, reading, minimise, exact=exact) if name in scored else None
         for name, reading in readings.items()
@@ -155,7 +157,7 @@ def _score(name: str, reading: Reading, minimise: str, *, exact: bool) -> _Score
     value = _number(reading, minimise, name) or 0.0
     if not exact:
         return _Score(Fraction(value), None)
-    parts = reading.details[f"{minimise}_parts"]
+    parts = _parts(reading, minimise)
     match parts:
         case [int(count), int(n_slots)] if 0 <= count <= n_slots > 0 and count / n_slots == value:
             return _Score(Fraction(count, n_slots), n_slots)
@@ -164,6 +166,14 @@ def _score(name: str, reading: Reading, minimise: str, *, exact: bool) -> _Score
         "that quotient are wanted."
     )
     raise InvalidReading(msg)
+
+
+def _parts(reading: Reading, minimise: str) -> Json:
+    """Numerator and denominator of the number; None where the reading does not tell them."""
+    found = [reading.details.get(name) for name in _COUNTS.get(minimise, ())]
+    if found and None not in found:
+        return found
+    return reading.details.get(f"{minimise}_parts")
 
 
 def _check_same_slots(scores: Mapping[str, _Score | None], excluded: Mapping[str, str]) -> None:

@@ -6,11 +6,10 @@ What a reading must bring:
 * ``per_item``: one entry an item. State ``NO_EVIDENCE`` says that there is no answer to keep: the
   item is withheld by its outcome and counted apart.
 * For a wanted coverage, ``extra["withhold_rank"]`` of the items in the guaranteed order: 1 is
-  withheld first, every whole number once. With it one or both of two details:
-  ``guaranteed_wrong``, a list whose entry ``t`` says that at least so many of the first ``t`` items
-  are wrong, and ``guaranteed_wrong_points``, pairs ``[t, count]`` that say the same for single
-  sizes. Between known sizes the count follows: it never falls when an item is added and rises by
-  at most one.
+  withheld first, every whole number once. With it the detail ``guaranteed_wrong``: a list of pairs
+  ``[t, count]`` that say that at least ``count`` of the first ``t`` items are wrong, or a list of
+  counts whose entry ``t`` says so. Between known sizes the count follows: it never falls when an
+  item is added and rises by at most one.
 """
 
 from bisect import bisect_right
@@ -25,7 +24,6 @@ from trueness.decide.shares import exact_share, percent_down
 
 RANK = "withhold_rank"
 CURVE = "guaranteed_wrong"
-POINTS = "guaranteed_wrong_points"
 
 _KEPT, _WITHHELD, _BY_OUTCOME = range(3)
 _DECIDABLE = frozenset({State.MEASURED, State.SILENT})
@@ -239,16 +237,17 @@ def _guaranteed(details: Mapping[str, Json], size: int) -> int:
 
 
 def _known(details: Mapping[str, Json]) -> list[tuple[int, int]]:
-    whole, points = details.get(CURVE), details.get(POINTS)
-    found = [] if whole is None else [list(p) for p in enumerate(_listed(CURVE, whole))]
-    found += [] if points is None else [_listed(POINTS, p) for p in _listed(POINTS, points)]
-    if not found:
+    curve = details.get(CURVE)
+    if curve is None:
         msg = (
-            f"the reading ranks its items and has neither {CURVE} nor {POINTS}: nothing is proved "
-            "about the order. Leave coverage out to withhold the flagged items."
+            f"the reading ranks its items and has no {CURVE}: nothing is proved about the order. "
+            "Leave coverage out to withhold the flagged items."
         )
         raise PolicyError(msg)
-    return [_point(entry) for entry in found]
+    entries = _listed(CURVE, curve)
+    counts = all(isinstance(entry, int) for entry in entries)
+    pairs = [[*pair] for pair in enumerate(entries)] if counts else entries
+    return [_point(_listed(CURVE, pair)) for pair in pairs]
 
 
 def _listed(name: str, value: Json) -> list[Json]:

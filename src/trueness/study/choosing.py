@@ -7,6 +7,7 @@ numbers and picks, or declines.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from trueness.decide.contest import NOT_RIGHT
 from trueness.decide.shares import exact_share
 from trueness.study.pairing import Pair, PairedSlots, asked_in_two_wordings
 from trueness.table import AnswerTable
+
+if TYPE_CHECKING:
+    from trueness.sensors.orbits.declaration import Declaration
 
 Measure = Callable[[AnswerTable], Reading]
 
@@ -118,6 +122,23 @@ def choose_condition(
         excluded=excluded,
     )
     return _with_pairing(decision, level, int(common.sum()), pairs, least)
+
+
+def for_choosing(declaration: "Declaration") -> "Declaration":
+    """The declaration under which conditions are compared.
+
+    An entity's own name is nobody's answer unless the declaration says that it may be: a prompt
+    that is echoed must not win. Its other fields stay as they are.
+    """
+    return replace(declaration, identity="never") if declaration.identity is None else declaration
+
+
+def lists_answers(declaration: "Declaration") -> bool:
+    """Whether the declaration says which answers there are, so that garbage counts as not right.
+
+    Limits of some answers do not: while an unlisted answer may be right, distinct garbage wins.
+    """
+    return declaration.unlisted_capacity == 0
 
 
 @dataclass(frozen=True, slots=True)
