@@ -215,12 +215,13 @@ class _Certain:
 def _certain(codes: Codes, echo: Bools | None, filler: Bools | None) -> _Certain:
     if echo is None and filler is None:
         return _Certain(None, 0, 0)
+    for marks in (echo, filler):
+        if marks is not None and marks.shape != codes.shape:
+            msg = f"{len(codes)} codes, {len(marks)} marks; echo and filler need one mark for each."
+            raise ShapeError(msg)
     answered = codes >= 0
     own = np.zeros(len(codes), bool) if echo is None else echo & answered
     empty = np.zeros(len(codes), bool) if filler is None else filler & answered & ~own
-    if not len(own) == len(empty) == len(codes):
-        msg = f"{len(codes)} codes; echo and filler need one mark for each."
-        raise ShapeError(msg)
     return _Certain(own | empty, int(own.sum()), int(empty.sum()))
 
 

@@ -9,7 +9,7 @@ from trueness.stats.assignment import Choice, choose_heaviest
 from trueness.stats.edges import Build, build, exempt_pairs, joker_weights
 from trueness.stats.jokers import Exempting
 from trueness.stats.relaxation import relaxed_by_component
-from trueness.stats.setvalued import replace_rows
+from trueness.stats.setvalued import replace_rows, replaced_bound
 from trueness.stats.violators import Violator, find_violator
 from trueness.stats.votes import Limits, Votes
 
@@ -204,12 +204,14 @@ class Problem:
     def _set_valued(self, blank: TransportResult) -> TransportResult:
         edges = self.built.edges
         joker = joker_weights(self.votes, self.limits)
-        whole = len(edges.weight) <= BRANCHED_EDGES and bool(self.solve_parts.all())
-        best = replace_rows(edges, joker, self.limits.slack, whole=whole)
-        ceiling = np.sort(joker)[::-1][: self.limits.slack].sum()
-        by_part = edges.total(edges.weight) - blank.component_errors
-        right = min(best.bound, int(by_part.sum()) + int(ceiling))
-        return self._attained(blank, right, best.chosen, best.exempt)
+        jokers = int(np.sort(joker)[::-1][: self.limits.slack].sum())
+        right = int((edges.total(edges.weight) - blank.component_errors).sum()) + jokers
+        right = min(right, replaced_bound(edges, joker, self.limits.slack))
+        if len(edges.weight) > BRANCHED_EDGES or not self.solve_parts.all():
+            nothing = np.zeros(len(edges.weight), dtype=bool)
+            return replace(self._attained(blank, right, nothing, blank.exempt), exact=False)
+        best = replace_rows(edges, joker, self.limits.slack)
+        return self._attained(blank, min(right, best.bound), best.chosen, best.exempt)
 
     def _impossible(self, blank: TransportResult, chosen: Bools, short: Ints) -> TransportResult:
         violator = find_violator(self.built.edges, chosen, short)

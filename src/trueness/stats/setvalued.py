@@ -13,6 +13,11 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
+NODES = 100_000
+NEAR_ONE = 1 - 1e-6
+GENEROUS = 0.1
+
+
 @dataclass(frozen=True, slots=True)
 class Replaced:
     """Chosen edges, exempt rows and a proved upper bound on the right slots."""
@@ -22,33 +27,35 @@ class Replaced:
     exempt: Bools
 
 
-def replace_rows(edges: Edges, joker: Ints, d: int, *, whole: bool) -> Replaced:
+def replace_rows(edges: Edges, joker: Ints, d: int) -> Replaced:
     """At most ``d`` rows replaced by their joker weight, the rest a transport problem.
 
-    Whole numbers by branching where ``whole``, else the linear relaxation. The bound is never
-    below the maximum: it is the lesser of a price bound in whole numbers and, after branching,
-    the solver's own bound rounded up generously.
+    The bound is never below the maximum: it is the lesser of a price bound in whole numbers and
+    the solver's own bound, rounded up generously.
     """
     matrix, limit = _matrix(edges, joker, d)
     value = np.concatenate([edges.weight, joker]).astype(float)
-    kind = np.full(len(value), int(whole), dtype=np.int64)
     found = milp(
         -value,
         constraints=LinearConstraint(matrix, ub=limit),
-        integrality=kind,
+        integrality=np.ones(len(value), dtype=np.int64),
         bounds=Bounds(0, 1),
-        options={"mip_rel_gap": 0.0},
+        options={"mip_rel_gap": 0.0, "node_limit": NODES},
     )
     n = len(edges.weight)
-    taken = np.zeros(len(value), dtype=bool) if found.x is None else found.x > 1 - 1e-6
-    if (matrix @ taken > limit).any():
+    taken = np.zeros(len(value), dtype=bool) if found.x is None else found.x > NEAR_ONE
+    if (matrix @ taken.astype(np.int64) > limit).any():
         taken[:] = False
-    bound = int(edges.weight.sum()) + int(np.maximum(joker, 0).sum())
-    for price in range(int(joker.max(initial=0)) + 1):
-        bound = min(bound, _price_bound(edges, joker, d, price))
-    if found.x is not None and whole and found.status == 0:
-        bound = min(bound, int(np.floor(-found.mip_dual_bound + 1e-4)))
+    bound = replaced_bound(edges, joker, d)
+    if found.status == 0 and found.mip_dual_bound is not None:
+        bound = min(bound, int(np.floor(-found.mip_dual_bound + GENEROUS)))
     return Replaced(bound, taken[:n], taken[n:])
+
+
+def replaced_bound(edges: Edges, joker: Ints, d: int) -> int:
+    """Upper bound on the right slots without branching: the best price for an exemption."""
+    prices = range(int(joker.max(initial=0)) + 1)
+    return min(_price_bound(edges, joker, d, price) for price in prices)
 
 
 def _price_bound(edges: Edges, joker: Ints, d: int, price: int) -> int:
