@@ -209,8 +209,8 @@ def test_lengths_and_allowed_answers_are_read_from_the_protocols() -> None:
     fields: dict[str, dict[str, Any]] = {
         "none": {"kind": "none"},
         "long": {"kind": "prose", "length": 50},
-        "short": {"kind": "prose", "length": 10},
-        "only": {"kind": "allowed", "length": 0, "allowed": list(CAPITALS)},
+        "short": {"kind": "system", "n_tokens": 10},
+        "only": {"kind": "allowed", "n_tokens": None, "length": 0, "allowed": list(CAPITALS)},
     }
     protocols = {n: Protocol({"condition": f}) for n, f in fields.items()}
     decision = choose_condition(

@@ -285,10 +285,16 @@ def _answer_space(table: AnswerTable, name: str) -> str:
 
 
 def _added_tokens(table: AnswerTable, names: Sequence[str]) -> dict[str, int] | None:
-    """Lengths from the protocols; None unless every candidate has one."""
-    found = {n: _condition_fields(table, n).get("length") for n in names}
-    known = {n: v for n, v in found.items() if isinstance(v, int)}
-    return known if len(known) == len(found) else None
+    """Lengths from the protocols, counted or else aimed at; None unless every candidate has one."""
+    known: dict[str, int] = {}
+    for name in names:
+        said = _condition_fields(table, name)
+        counted, aimed_at = said.get("n_tokens"), said.get("length")
+        length = aimed_at if counted is None else counted
+        if not isinstance(length, int):
+            return None
+        known[name] = length
+    return known
 
 
 def _condition_fields(table: AnswerTable, name: str) -> Mapping[str, Json]:
