@@ -10,6 +10,8 @@ from trueness.report.words import number
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 5
 _POINTS = 400
+_LEAST = 1e-250
+_LEAST_SPAN = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def plot(curve: Curve) -> Plot | None:
     Lines are broken where y is None. Long lines are thinned evenly to a few hundred points, the
     first and the last always among them.
     """
-    points = [(x, y) for s in curve.series for x, y in s.points if y is not None]
+    points = [point for s in curve.series for piece in _pieces(s.points) for point in piece]
     if not points:
         return None
     x_axis = ticks(min(x for x, _ in points), max(x for x, _ in points))
@@ -64,8 +66,9 @@ def ticks(low: float, high: float, *, wanted: int = _TICKS) -> tuple[float, ...]
     >>> ticks(0.0, 0.95)
     (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
     """
-    if not high > low:
-        high = low + (abs(low) or 1.0)
+    largest = max(abs(low), abs(high))
+    if high - low <= _LEAST_SPAN * largest or largest < _LEAST:
+        high = low + (largest if largest >= _LEAST else 1.0)
     rough = (high - low) / wanted
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(s * power for s in _STEPS if s * power >= rough * 0.999)
@@ -104,7 +107,7 @@ def _thinned(
 def _pieces(points: Sequence[tuple[float, float | None]]) -> Iterator[list[tuple[float, float]]]:
     piece: list[tuple[float, float]] = []
     for x, y in points:
-        if y is None:
+        if y is None or not (math.isfinite(x) and math.isfinite(y)):
             if piece:
                 yield piece
             piece = []

@@ -93,9 +93,9 @@ def number(value: float, *, toward: Toward = "nearest") -> str:
         rounded = Context(prec=digits, rounding=_ROUNDING[toward]).plus(exact)
         if rounded not in (0, 1) or digits > 16:  # noqa: PLR2004 - all digits of a float
             break
-    if abs(value) >= _PLAIN_BELOW:
+    if _PLAIN_BELOW <= abs(value) < _WHOLE_BELOW:
         return f"{exact.quantize(Decimal(1), rounding=_ROUNDING[toward]):,}"
-    if abs(value) < _SCIENTIFIC_BELOW:
+    if not _SCIENTIFIC_BELOW <= abs(value) < _WHOLE_BELOW:
         return f"{rounded:.3e}"
     return f"{rounded.normalize():f}"
 

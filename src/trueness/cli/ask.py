@@ -1,0 +1,101 @@
+"""``trueness ask``: put questions to a model and keep every answer."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trueness.cli import options
+from trueness.cli import output as _output
+from trueness.cli.exits import Exit
+
+
+@click.command(short_help="Ask a model; every answer becomes a row.")
+@click.option(
+    "--relation-file", required=True, type=options.existing_file(), help="What to ask about whom."
+)
+@click.option(
+    "--model",
+    envvar="TRUENESS_MODEL",
+    default="embedded",
+    show_default=True,
+    help="embedded, scripted:NAME, replay:FILE or gguf:FILE.",
+)
+@click.option("-M", "model_option", multiple=True, metavar="KEY=VALUE", help="Option of the model.")
+@click.option(
+    "--conditions",
+    metavar="LIST|FILE",
+    help="Prefixes to compare, e.g. none,prose:128,the:128; `none` is always asked.",
+)
+@click.option("--templates", metavar="LIST", help="Only these wordings, by number from 0.")
+@click.option(
+    "--epochs", "-n", "--repeat", type=click.IntRange(min=1), help="Draws of each question."
+)
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first entities.")
+@click.option("--temperature", type=options.Finite(min=0), help="0 is greedy.")
+@click.option("--top-p", type=options.Finite(0, 1))
+@click.option("--max-tokens", type=click.IntRange(min=1))
+@click.option("--seed", type=int, help="Of every draw.")
+@click.option("--observe", metavar="WHAT", help="What is taken as the answer.")
+@click.option("--logprobs/--no-logprobs", default=None, help="Keep log-probabilities.")
+@click.option("--max-connections", "-j", type=click.IntRange(min=1))
+@click.option("--max-retries", type=click.IntRange(min=0))
+@click.option("--timeout", type=options.Finite(min=0, min_open=True), metavar="SECONDS")
+@click.option("--cache/--no-cache", default=None, help="Use the request cache.")
+@click.option("--resume", is_flag=True, help="Ask only what the file does not hold yet.")
+@click.option("--retry-errors", is_flag=True, help="With --resume: ask failed rows again too.")
+@click.option("--no-progress", is_flag=True, help="No progress bar.")
+@click.option(
+    "-o",
+    "--output",
+    "out",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Answer table to write (.jsonl).",
+)
+def ask(
+    *,
+    relation_file: Path,
+    model: str,
+    model_option: tuple[str, ...],
+    conditions: str | None,
+    templates: str | None,
+    out: Path,
+    no_progress: bool,
+    **typed: Any,
+) -> int:
+    """Ask a model about every entity of a relation; each answer is a row, nothing is lost.
+
+    Rows are written as they come. Interrupt with Ctrl-C and go on with `--resume`.
+    """
+    from trueness import api
+    from trueness.backends.registry import parse_options
+
+    switches = {name: True for name in ("resume", "retry_errors") if typed.pop(name)}
+    summary = api.ask(
+        relation_file,
+        model=model,
+        out=_output.ready(out),
+        progress=not no_progress,
+        **options.given(
+            {
+                "options": parse_options(model_option) or None,
+                "conditions": conditions,
+                "templates": _numbers(templates),
+                **typed,
+            }
+        ),
+        **switches,
+    )
+    _output.show(str(summary))
+    return Exit.DONE
+
+
+def _numbers(text: str | None) -> tuple[int, ...] | None:
+    if text is None:
+        return None
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError as error:
+        msg = f"{text!r} is no list of whole numbers; write e.g. 0,2,3."
+        raise click.BadParameter(msg, param_hint="--templates") from error

@@ -1,0 +1,34 @@
+"""``trueness export``: an answer table in another form."""
+
+from pathlib import Path
+
+import click
+
+from trueness.cli import options
+from trueness.cli import output as _output
+from trueness.cli.exits import Exit
+
+
+@click.command(short_help="An answer table as CSV, Parquet or JSON lines.")
+@click.argument("answers", type=options.existing_file())
+@options.columns
+@click.option(
+    "-o",
+    "--output",
+    "output",
+    multiple=True,
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write (.csv, .parquet, .jsonl); may be repeated.",
+)
+def export(answers: Path, *, output: tuple[Path, ...], **typed: str | None) -> int:
+    """Write ANSWERS as CSV, Parquet or JSON lines, keys and outcomes filled in."""
+    from trueness import api
+    from trueness.table import write
+
+    columns, _ = options.split(typed)
+    table = api.read(answers, **columns)
+    for path in output:
+        write(table, _output.ready(path))
+        _output.note(f"wrote {path}: {len(table):,} rows")
+    return Exit.DONE

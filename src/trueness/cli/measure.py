@@ -1,0 +1,53 @@
+"""``trueness measure``: any sensor by name."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trueness.cli import options
+from trueness.cli import output as _output
+from trueness.cli.exits import of_readings
+
+
+@click.command(short_help="Any sensor by name; with two files, compare.")
+@click.argument("sensor")
+@click.argument("answers", type=options.existing_file())
+@click.argument("after", type=options.existing_file(), required=False)
+@options.columns
+@click.option(
+    "-P",
+    "--param",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the sensor; JSON or text. May be repeated.",
+)
+@options.outputs
+def measure(
+    sensor: str,
+    answers: Path,
+    after: Path | None,
+    *,
+    param: tuple[str, ...],
+    output: tuple[Path, ...],
+    as_json: bool,
+    **typed: Any,
+) -> int:
+    """Apply SENSOR to ANSWERS; with a second file, compare before and AFTER.
+
+    Exits 5 when nothing could be measured; the text says why.
+    """
+    from trueness import api, sensors
+
+    _output.check_paths(output)
+    sensors.find(sensor)
+    columns, _ = options.split(typed)
+    params = options.assignments(param, flag="-P")
+    table = api.read(answers, **columns)
+    if after is None:
+        reading = api.measure(sensor, table, **params)
+    else:
+        reading = api.compare(table, api.read(after, **columns), sensor=sensor, **params)
+    _output.write_readings({"": reading}, output, title=f"{sensor}: {answers.name}")
+    _output.show_readings({"": reading}, as_json=as_json)
+    return of_readings([reading])

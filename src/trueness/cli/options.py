@@ -1,0 +1,163 @@
+"""Flags that several verbs share."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+COLUMNS = (
+    ("item", "the prompt or question"),
+    ("entity", "whom the question is about"),
+    ("answer", "the answer"),
+    ("target", "the right answer, where known"),
+    ("epoch", "which draw of the item"),
+    ("condition", "how the answer was obtained"),
+    ("template", "which wording"),
+    ("group", "source or cluster"),
+    ("completion", "the raw text"),
+    ("outcome", "answered, no_answer, error …"),
+)
+"""Columns that can be named when they are not recognised."""
+
+DECLARATION = (
+    "relation",
+    "relation_file",
+    "admissible",
+    "capacities",
+    "candidates",
+    "slack",
+    "identity",
+    "filler",
+    "kind",
+)
+
+
+def existing_file() -> click.Path:
+    """A parameter that must name a file that can be read."""
+    return click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
+
+
+class Finite(click.FloatRange):
+    """A number within its range; NaN, which compares with nothing, is refused."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number, or a usage error."""
+        number = float(super().convert(value, param, ctx))
+        if number != number:  # noqa: PLR0124 - true of NaN alone
+            self.fail(f"{value!r} is not a number.", param, ctx)
+        return number
+
+
+def columns(verb: Verb) -> Verb:
+    """``--item --entity --answer …``: which column is which."""
+    for name, meaning in reversed(COLUMNS):
+        verb = click.option(f"--{name}", metavar="COLUMN", help=f"Column: {meaning}.")(verb)
+    return verb
+
+
+def declaration(verb: Verb) -> Verb:
+    """What is declared about right answers; everything certified follows from it."""
+    for option in reversed(
+        (
+            click.option(
+                "--relation",
+                metavar="KIND",
+                help="single_valued (default), injective, capacity, increasing, decreasing, "
+                "involution or metric.",
+            ),
+            click.option(
+                "--relation-file", type=existing_file(), help="A relation with its declaration."
+            ),
+            click.option(
+                "--admissible",
+                type=existing_file(),
+                help="The only possible right answers, each right for one entity.",
+            ),
+            click.option(
+                "--capacities",
+                type=existing_file(),
+                help="For how many entities an answer may be right: answer, limit.",
+            ),
+            click.option(
+                "--candidates",
+                type=existing_file(),
+                help="The only answers that can be right for an entity: entity, candidate.",
+            ),
+            click.option(
+                "--slack",
+                type=click.IntRange(min=0),
+                metavar="D",
+                help="At most D entities break the limits.",
+            ),
+            click.option(
+                "--identity",
+                metavar="allowed|never|FILE",
+                help="May an entity be its own answer? A file, or names with commas, lists those "
+                "that may.",
+            ),
+            click.option("--filler", type=existing_file(), help="Answers that are nobody's."),
+            click.option(
+                "--kind",
+                type=click.Choice(["exact", "relaxation"]),
+                help="An exact certificate, or a faster sound one.",
+            ),
+        )
+    ):
+        verb = option(verb)
+    return verb
+
+
+def outputs(verb: Verb) -> Verb:
+    """``-o PATH`` (repeatable) and ``--json``."""
+    verb = click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")(verb)
+    return click.option(
+        "-o",
+        "--output",
+        "output",
+        multiple=True,
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Also write a file, its form by suffix; may be repeated.",
+    )(verb)
+
+
+def given(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that were typed: None and empty tuples are left out."""
+    return {name: value for name, value in values.items() if value not in (None, ())}
+
+
+def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options of a verb as (columns, declaration), only those that were typed."""
+    names = {name for name, _ in COLUMNS}
+    typed = given(options)
+    return (
+        {k: v for k, v in typed.items() if k in names},
+        {k: v for k, v in typed.items() if k in DECLARATION},
+    )
+
+
+def assignments(pairs: tuple[str, ...], *, flag: str) -> dict[str, Any]:
+    """``key=val`` texts as a mapping; a value that reads as JSON is taken as such.
+
+    Raises
+    ------
+    BadParameter
+        When a text has no equals sign or a key stands twice.
+    """
+    import json
+
+    out: dict[str, Any] = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key or key in out:
+            msg = f"{pair!r}: give each parameter once, as name=value."
+            raise click.BadParameter(msg, param_hint=flag)
+        try:
+            out[key] = json.loads(value)
+        except ValueError:
+            out[key] = value
+    return out

@@ -1,0 +1,138 @@
+"""What a verb prints and the files it writes."""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trueness.cli.exits import hush_stdout
+
+if TYPE_CHECKING:
+    from trueness.contract import Decision, Reading
+    from trueness.contract.blocks import Block
+    from trueness.report import Check
+
+TABLES = (".csv", ".parquet")
+"""Suffixes that only tables have; ``.jsonl`` is either, by verb."""
+_PLAIN_WIDTH = 100
+_WIDEST = 120
+
+
+def width() -> int:
+    """Columns to print in: the terminal's, within reason, or a hundred for a file or pipe."""
+    if not sys.stdout.isatty():
+        return _PLAIN_WIDTH
+    return min(shutil.get_terminal_size((_PLAIN_WIDTH, 24)).columns, _WIDEST)
+
+
+def in_color() -> bool:
+    """Whether colours may be printed."""
+    import os
+
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+
+
+def show(text: str) -> None:
+    """Print UTF-8 to standard output; a reader that has gone away is no error."""
+    try:
+        click.echo(text.rstrip("\n").encode("utf-8", "backslashreplace"))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        hush_stdout()
+
+
+def note(text: str) -> None:
+    """One line on stderr, beside what is printed."""
+    click.echo(text.encode("utf-8", "backslashreplace"), err=True)
+
+
+def show_readings(
+    readings: Mapping[str, "Reading"],
+    *,
+    as_json: bool,
+    full: bool = False,
+    columns: Mapping[str, str] | None = None,
+    decisions: Sequence["Decision"] = (),
+) -> None:
+    """Print readings, and decisions about them, for a person or as strict JSON."""
+    from trueness import report
+
+    if as_json:
+        found = readings if len(readings) > 1 else next(iter(readings.values()))
+        show(report.json(found, decisions=decisions))
+        return
+    wide, color = width(), in_color()
+    parts = []
+    if len(readings) > 1:
+        shown = {name or "none": reading for name, reading in readings.items()}
+        parts.append(report.comparison(shown, columns=columns, width=wide, color=color))
+    parts += [report.decision_text(d, width=wide, color=color) for d in decisions]
+    for name, reading in readings.items():
+        brief = not full and len(readings) > 1
+        head = f"[{name or 'none'}]\n" if len(readings) > 1 else ""
+        parts.append(head + report.text(reading, width=wide, color=color, brief=brief))
+    show("\n".join(parts))
+
+
+def check_paths(paths: Sequence[Path], *, tables: bool = False) -> None:
+    """Refuse a file name whose suffix no writer knows, before any work is done.
+
+    Raises
+    ------
+    InputError
+        Names the suffixes that are known.
+    """
+    from trueness.contract.errors import InputError
+    from trueness.report import SUFFIXES, suffix
+
+    for path in paths:
+        if tables and path.suffix.lower() in TABLES:
+            continue
+        try:
+            suffix(path)
+        except InputError as error:
+            known = (*SUFFIXES, *TABLES) if tables else SUFFIXES
+            msg = (
+                f"{str(path)!r} has no suffix that this verb can write; "
+                f"known are {', '.join(known)}. Rename the file."
+            )
+            raise InputError(msg) from error
+
+
+def write_readings(
+    readings: Mapping[str, "Reading"],
+    paths: Sequence[Path],
+    *,
+    title: str,
+    columns: Mapping[str, str] | None = None,
+    decisions: Sequence["Decision"] = (),
+    checks: Sequence["Check"] = (),
+    overview: Sequence["Block"] = (),
+) -> None:
+    """Write readings to each file that is not a table, in the form its suffix names."""
+    from trueness import report
+
+    found = readings if len(readings) > 1 else next(iter(readings.values()))
+    for path in paths:
+        if path.suffix.lower() in TABLES:
+            continue
+        ready(path)
+        report.write(
+            found,
+            path,
+            title=title,
+            columns=columns,
+            decisions=decisions,
+            checks=checks,
+            overview=overview,
+        )
+        note(f"wrote {path}")
+
+
+def ready(path: Path) -> Path:
+    """The path, its folder made if it was not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

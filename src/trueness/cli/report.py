@@ -1,0 +1,59 @@
+"""``trueness report``: readings that were written before, in another form."""
+
+from pathlib import Path
+
+import click
+
+from trueness.cli import options
+from trueness.cli import output as _output
+from trueness.cli.exits import of_readings
+
+
+@click.command(short_help="Readings in another form: page, Markdown, JUnit.")
+@click.argument("files", nargs=-1, required=True, type=options.existing_file())
+@click.option("--title", metavar="TEXT", help="Of the page.")
+@click.option(
+    "--show",
+    multiple=True,
+    metavar="DETAIL",
+    help="A detail to show beside others when there are several readings; may be repeated.",
+)
+@click.option("--full", is_flag=True, help="Print every block of every reading.")
+@options.outputs
+def report(
+    files: tuple[Path, ...],
+    *,
+    title: str | None,
+    show: tuple[str, ...],
+    full: bool,
+    output: tuple[Path, ...],
+    as_json: bool,
+) -> int:
+    """Turn the readings in FILES (.json, .jsonl) into a page, Markdown, JSON or JUnit XML."""
+    from trueness import report as room
+
+    _output.check_paths(output)
+    loaded = {path: room.load(path) for path in files}
+    several = len(loaded) > 1
+    readings = {
+        _name(path, name, several=several): reading
+        for path, one in loaded.items()
+        for name, reading in one.readings.items()
+    }
+    decisions = [d for one in loaded.values() for d in one.decisions]
+    columns = {name: name.replace("_", " ") for name in show}
+    _output.write_readings(
+        readings,
+        output,
+        title=title or ", ".join(path.name for path in files[:3]),
+        columns=columns,
+        decisions=decisions,
+    )
+    _output.show_readings(
+        readings, as_json=as_json, full=full, columns=columns, decisions=decisions
+    )
+    return of_readings(readings.values())
+
+
+def _name(path: Path, name: str, *, several: bool) -> str:
+    return ": ".join(part for part in (str(path) if several else "", name) if part)
