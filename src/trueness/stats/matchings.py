@@ -62,8 +62,15 @@ def heaviest_matching(edges: Edges, n_vertices: int, *, max_exact_edges: int = 2
     mates = np.full(n_vertices, -1, dtype=np.int64)
     right = np.zeros(n_vertices, dtype=np.int64)
     exact = True
-    for part in _components(edges, n_vertices):
-        limit, chosen = _solve(part, max_exact_edges)
+    shares, prices = _relaxation(edges, n_vertices)
+    for rows in _components(edges, n_vertices):
+        part = Edges(edges.ends[rows], edges.weights[rows])
+        limit, chosen = _priced(part, prices), _matching_in(part.ends, shares[rows])
+        if limit > part.weights[chosen].sum() and len(rows) <= max_exact_edges:
+            proved, found = _integer(part)
+            limit = min(limit, proved)
+            if part.weights[found].sum() > part.weights[chosen].sum():
+                chosen = found
         ends = part.ends[chosen]
         mates[ends[:, 0]], mates[ends[:, 1]] = ends[:, 1], ends[:, 0]
         right[part.ends[0, 0]] = limit
@@ -71,72 +78,48 @@ def heaviest_matching(edges: Edges, n_vertices: int, *, max_exact_edges: int = 2
     return Matching(mates, right, exact)
 
 
-def _components(edges: Edges, n_vertices: int) -> list[Edges]:
+def _components(edges: Edges, n_vertices: int) -> list[NDArray[np.int64]]:
+    """Rows of the edges of each component."""
     if not len(edges.ends):
         return []
     u, v = edges.ends.T
     graph = csr_array((np.ones(len(u), dtype=np.int8), (u, v)), shape=(n_vertices, n_vertices))
     label = connected_components(graph, directed=False)[1][u]
     order = np.argsort(label, kind="stable")
-    cuts = np.flatnonzero(np.diff(label[order])) + 1
-    return [Edges(edges.ends[rows], edges.weights[rows]) for rows in np.split(order, cuts)]
+    return np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 
 
-def _solve(part: Edges, max_exact_edges: int) -> tuple[int, NDArray[np.bool_]]:
-    """An upper limit of one component, and the edges of the best matching found."""
-    if _is_star(part.ends):
-        chosen = np.arange(len(part.weights)) == np.argmax(part.weights)
-        return int(part.weights.max()), chosen
-    incidence = _incidence(part.ends)
-    limit, chosen = _relaxed(part, incidence)
-    if limit > int(part.weights[chosen].sum()) and len(part.weights) <= max_exact_edges:
-        proved, found = _integer(part, incidence)
-        limit = min(limit, proved)
-        if part.weights[found].sum() > part.weights[chosen].sum():
-            chosen = found
-    return limit, chosen
-
-
-def _is_star(ends: NDArray[np.int64]) -> bool:
-    """Whether some vertex is an end of every edge, so that one edge is all that fits."""
-    return any(bool((ends == centre).any(axis=1).all()) for centre in ends[0].tolist())
-
-
-def _incidence(ends: NDArray[np.int64]) -> csr_array:
-    """(n_vertices of the component, n_edges)."""
-    local = np.unique(ends, return_inverse=True)[1].reshape(ends.shape)
-    columns = np.repeat(np.arange(len(ends)), 2)
-    shape = (int(local.max()) + 1, len(ends))
-    return csr_array((np.ones(2 * len(ends)), (local.ravel(), columns)), shape=shape)
-
-
-def _relaxed(part: Edges, incidence: csr_array) -> tuple[int, NDArray[np.bool_]]:
-    ones = np.ones(incidence.shape[0])
-    weights = part.weights.astype(np.float64)
+def _relaxation(edges: Edges, n_vertices: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Shares of the edges and prices of the vertices; zeros if the solver gives up."""
+    if not len(edges.ends):
+        return np.zeros(0), np.zeros(n_vertices)
     found = linprog(  # type: ignore[call-overload] # sparse is accepted, the stubs forget it
-        -weights,
-        A_ub=incidence,
-        b_ub=ones,
+        -edges.weights.astype(np.float64),
+        A_ub=_incidence(edges.ends, n_vertices),
+        b_ub=np.ones(n_vertices),
         bounds=(0, None),
         method="highs",
     )
     if found.status != 0:
-        nothing = np.zeros(len(weights), dtype=np.bool_)
-        return _priced(part, np.zeros(len(ones))), nothing
-    prices = -np.asarray(found.ineqlin.marginals, dtype=np.float64)
-    return _priced(part, prices), _matching_in(part.ends, np.asarray(found.x))
+        return np.zeros(len(edges.ends)), np.zeros(n_vertices)
+    return np.asarray(found.x), np.maximum(0.0, -np.asarray(found.ineqlin.marginals))
+
+
+def _incidence(ends: NDArray[np.int64], n_vertices: int) -> csr_array:
+    """(n_vertices, n_edges)."""
+    columns = np.repeat(np.arange(len(ends)), 2)
+    shape = (n_vertices, len(ends))
+    return csr_array((np.ones(2 * len(ends)), (ends.ravel(), columns)), shape=shape)
 
 
 def _priced(part: Edges, prices: NDArray[np.float64]) -> int:
     """Half prices in whole numbers, raised where an edge is not paid for; their sum bounds."""
-    local: NDArray[np.int64] = np.unique(part.ends, return_inverse=True)[1]
-    ends = local.reshape(part.ends.shape)
-    halves: list[int] = np.rint(2 * np.maximum(0, prices)).astype(np.int64).tolist()
-    weights: list[int] = part.weights.tolist()
-    pairs: list[list[int]] = ends.tolist()
-    for (u, v), weight in zip(pairs, weights, strict=True):
+    vertices = np.unique(part.ends)
+    halves: dict[int, int] = {v: round(2 * float(prices[v])) for v in vertices.tolist()}
+    first, second = part.ends[:, 0].tolist(), part.ends[:, 1].tolist()
+    for u, v, weight in zip(first, second, part.weights.tolist(), strict=True):
         halves[u] += max(0, 2 * weight - halves[u] - halves[v])
-    return sum(halves) // 2
+    return sum(halves.values()) // 2
 
 
 def _matching_in(ends: NDArray[np.int64], x: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -150,9 +133,11 @@ def _matching_in(ends: NDArray[np.int64], x: NDArray[np.float64]) -> NDArray[np.
     return chosen
 
 
-def _integer(part: Edges, incidence: csr_array) -> tuple[int, NDArray[np.bool_]]:
+def _integer(part: Edges) -> tuple[int, NDArray[np.bool_]]:
     """The solver's upper limit with room for its rounding, and a matching checked by us."""
     most = int(part.weights.sum())
+    vertices, local = np.unique(part.ends, return_inverse=True)
+    incidence = _incidence(local.reshape(-1, 2), len(vertices))
     found = milp(
         -part.weights.astype(np.float64),
         constraints=LinearConstraint(incidence, -np.inf, 1),
