@@ -8,8 +8,9 @@ What a reading must bring:
 * For a wanted coverage, ``extra["withhold_rank"]`` of the items in the guaranteed order: 1 is
   withheld first, every whole number once. With it the detail ``guaranteed_wrong``: a list of pairs
   ``[t, count]`` that say that at least ``count`` of the first ``t`` items are wrong, or a list of
-  counts whose entry ``t`` says so. Between known sizes the count follows: it never falls when an
-  item is added and rises by at most one.
+  counts whose entry ``t`` says so. It is about the order's own first ``t`` items: what the best
+  set of that size would prove is more, and false here. Between known sizes the count follows: it
+  never falls when an item is added and rises by at most one.
 """
 
 from bisect import bisect_right
