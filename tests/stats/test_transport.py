@@ -394,6 +394,7 @@ def test_a_restricted_table_keeps_upper_limits_and_drops_lower_ones() -> None:
         ({"lower": whole([1, 0]), "slack": 1}, "slack 0"),
         ({"lower": whole([1, 0]), "rows_per_entity": whole([2, 1])}, "one right answer"),
         ({"lower": whole([1])}, "one whole number"),
+        ({"rows_per_entity": whole([1, -1])}, "negative"),
     ],
 )
 def test_limits_that_cannot_be_meant_are_refused(change: dict[str, Any], words: str) -> None:
@@ -407,6 +408,10 @@ def test_limits_for_another_table_are_refused() -> None:
         most_right(votes, Limits(ones(3)))
     with pytest.raises(ShapeError, match="one row for each entity"):
         most_right(votes, Limits(ones(2), candidates=Candidates.of(3, {})))
+    with pytest.raises(InputError, match="candidate codes span"):
+        most_right(votes, Limits(ones(2), candidates=Candidates.of(2, {0: [2]})))
+    with pytest.raises(InputError, match="barred answer codes span"):
+        most_right(votes, Limits(ones(2), barred_pairs=np.array([[0, 2]])))
     with pytest.raises(InputError, match="'exact' or 'relaxation'"):
         most_right(votes, Limits(ones(2)), kind="fast")  # type: ignore[arg-type]
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
-from trueness.stats.problem import Problem, TransportResult
+from trueness.stats.problem import Problem
 from trueness.stats.relaxation import column_errors
+from trueness.stats.transport_result import TransportResult
 from trueness.stats.votes import Limits, Votes
 
 Ints = NDArray[np.int64]

@@ -194,6 +194,12 @@ class Limits:
         if self.slack < 0 or (self.upper < 0).any():
             msg = "a limit or the slack is negative; give whole numbers from 0."
             raise InputError(msg)
+        if self.rows_per_entity is not None:
+            rows = _whole(self.rows_per_entity, "rows_per_entity")
+            object.__setattr__(self, "rows_per_entity", rows)
+            if (rows < 0).any():
+                msg = "rows_per_entity has a negative number; give whole numbers from 0."
+                raise InputError(msg)
         if self.lower is not None:
             object.__setattr__(self, "lower", _whole(self.lower, "lower"))
             self._check_lower()
@@ -222,7 +228,7 @@ class Limits:
         """How many right answers each entity may have."""
         if self.rows_per_entity is None:
             return np.ones(n_entities, dtype=np.int64)
-        return _whole(self.rows_per_entity, "rows_per_entity")
+        return self.rows_per_entity
 
     def check(self, votes: Votes) -> None:
         """Refuse limits whose sizes do not fit the votes."""
@@ -239,6 +245,13 @@ class Limits:
                 f"{votes.n_entities}. Give one row for each entity, outside owners included."
             )
             raise ShapeError(msg)
+
+        if self.candidates is not None:
+            _check_codes(self.candidates.answers, votes.n_answers, "candidate")
+        if self.barred_pairs is not None and len(self.barred_pairs):
+            pairs = _whole(self.barred_pairs, "barred_pairs")
+            _check_codes(pairs[:, 0], votes.n_entities, "barred entity")
+            _check_codes(pairs[:, 1], votes.n_answers, "barred answer")
 
     def without_lower(self) -> "Limits":
         """The same limits with no lower ones: what survives restriction to fewer slots."""
