@@ -282,6 +282,8 @@ def _result(request: Request, reply: Mapping[str, Any]) -> Result:
     written = [_step(place) for place in reply.get("completion_probabilities", ())]
     if any(s is None for s in written):
         return Result.failed(request.key, "non_finite_logits")
+    if not written:  # a character that is not whole yet is written without its probabilities
+        written = [Step(int(i)) for i in reply.get("tokens", ())]
     ends = reply.get("stop_type") != "limit"
     return Result(
         key=request.key,

@@ -1,0 +1,312 @@
+"""`ask`: a relation under conditions, to an answer table that survives a kill at any instant."""
+
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from trueness.backends.protocol import Key, Model
+from trueness.collect.binding import Bound, bind, check_bos, names_in
+from trueness.collect.cache import RequestCache
+from trueness.collect.collecting import Collector, Progress, Settings, Tally
+from trueness.collect.conditions import NONE, Condition, with_none
+from trueness.collect.journal import Journal
+from trueness.collect.observing import Observable
+from trueness.collect.questions import Question, Questionable, questions
+from trueness.collect.selfcheck import N_RANDOM, NEAR_TIE, NEAR_TIE_QUANTISED
+from trueness.collect.summary import AskSummary
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
+from trueness.table.protocol import Protocol
+
+_SAME_ITEMS = 0.9
+_SAME_DRAWS = 4
+
+
+def ask(
+    relation: Questionable,
+    model: Model,
+    conditions: Sequence[Condition] = (NONE,),
+    *,
+    out: Path,
+    epochs: int = 1,
+    templates: Sequence[int] | None = None,
+    inverse: bool = False,
+    batch_size: int = 8,
+    resume: bool = False,
+    retry_errors: bool = False,
+    seed: int = 0,
+    max_tokens: int = 8,
+    observable: str = "string",
+    temperature: float = 0.0,
+    top_p: float = 1.0,
+    near_tie: float | None = None,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> AskSummary:
+    """What the run did; the answers are in the table ``out``.
+
+    Every entity in every chosen template under every condition, ``epochs`` times. On the first use
+    of a condition some prompts are asked again alone, before any row of it is written; every batch
+    is on the disk before ``progress`` hears of it; every failure is a row marked ``error``. The
+    empty condition ``none`` is always asked, and asked first.
+
+    Parameters
+    ----------
+    relation : Questionable
+        A relation file as loaded, or anything with its name, templates, entities and golds.
+    model : Model
+    conditions : sequence of Condition
+    out : Path
+        Begun with a header; refused when it is there, unless ``resume``.
+    epochs : int
+        Draws of each item, from 1.
+    templates : sequence of int or None
+        Indices of wordings; None asks all of them.
+    inverse : bool
+        Whether the golds are asked back, as relation ``NAME^-1``.
+    batch_size : int
+        Requests in one call of the model, and rows in one append.
+    resume, retry_errors : bool
+        Ask only what has no row yet; with ``retry_errors`` also what failed.
+    seed : int
+        Of the run; every draw's own seed follows from it.
+    max_tokens : int
+        The most tokens a completion has; the first-token observable asks for one.
+    observable : {"string", "first_token"}
+    temperature, top_p : float
+    near_tie : float or None
+        In logits; None means the default for the model's number format.
+    cache : Path or None
+        A file of earlier answers; None neither reads nor writes one.
+    progress : callable or None
+        Gets (rows that are safe, rows wanted, condition).
+
+    Raises
+    ------
+    InputError
+        For what cannot be asked: named, before the first request.
+    ProtocolError
+        When a batch changes answers, or the file was begun under another protocol.
+    KeyboardInterrupt
+        After what had arrived is on the disk; the file can be resumed.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from trueness.backends import open_model
+    >>> from trueness.collect.questions import Quiz
+    >>> quiz = Quiz("capital", ("The capital of {e} is",), ("France", "Peru"), ("Paris", "Lima"))
+    >>> model = open_model("scripted:right", facts={"France": "Paris", "Peru": "Lima"})
+    >>> with TemporaryDirectory() as folder:
+    ...     ask(quiz, model, out=Path(folder) / "t.jsonl").n_rows
+    2
+    """
+    _check(epochs=epochs, batch_size=batch_size, max_tokens=max_tokens)
+    _check_decoding(temperature, top_p)
+    plan = _plan(relation, model, conditions, templates, inverse=inverse)
+    rule = Observable.of(observable, model)
+    if near_tie is None:
+        exact = model.identity.get("quantisation") == "none"
+        near_tie = NEAR_TIE if exact else NEAR_TIE_QUANTISED
+    length = 1 if observable == "first_token" else max_tokens
+    settings = Settings(batch_size, length, temperature, top_p, seed, near_tie)
+    protocols = {b.condition.name: _protocol(b, plan, model, rule, settings) for b in plan.bound}
+    _check_distinct(protocols)
+    start = time.perf_counter()
+    with _open(out, protocols, rule, resume=resume) as journal:
+        n_kept = len(journal.outcomes)
+        tally = Tally(n_safe=0, warnings=[*plan.warnings, *_torn(journal)])
+        n_wanted = len(plan.items) * epochs * len(plan.bound)
+        for bound in plan.bound:
+            keys = _keys(plan.items, epochs, bound.condition.name)
+            missing = journal.to_ask(keys, retry_errors=retry_errors)
+            tally.n_safe += len(keys) - len(missing)
+            Collector(
+                model,
+                rule,
+                journal,
+                settings,
+                tally,
+                bound,
+                {key: plan.items[key[0]] for key in missing},
+                plan.encoded,
+                n_wanted,
+                RequestCache(cache) if cache is not None else None,
+                progress,
+            ).collect()
+        n_rows = len(journal.outcomes)
+    tally.warnings.extend(_doubt(out, epochs) if temperature > 0 and epochs >= _SAME_DRAWS else ())
+    return AskSummary(
+        path=out,
+        n_rows=n_rows,
+        n_asked=tally.n_asked,
+        n_kept=n_kept,
+        n_cached=tally.n_cached,
+        n_errors=tally.n_errors,
+        n_checks=tally.n_checks,
+        tokens_in=tally.tokens_in,
+        tokens_out=tally.tokens_out,
+        tokens_reused=tally.tokens_reused,
+        seconds=time.perf_counter() - start,
+        checks=tally.checks,
+        reuse=tally.reuse,
+        prefix_tokens={b.condition.name: None if b.ids is None else len(b.ids) for b in plan.bound},
+        aliases=plan.aliases,
+        warnings=tuple(tally.warnings),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What will be asked, before anything is."""
+
+    items: Mapping[str, Question]
+    encoded: Mapping[str, tuple[int, ...] | None]
+    bound: tuple[Bound, ...]
+    aliases: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+
+def _plan(
+    relation: Questionable,
+    model: Model,
+    conditions: Sequence[Condition],
+    templates: Sequence[int] | None,
+    *,
+    inverse: bool,
+) -> _Plan:
+    asked = questions(relation, templates, inverse=inverse)
+    items = {question.item: question for question in asked}
+    if len(items) < len(asked):
+        msg = f"relation {relation.name!r} lists an entity twice; list each one once."
+        raise InputError(msg)
+    listed = with_none(conditions)
+    bound = tuple(bind(c, model) for c in listed if c is NONE or not c.is_empty)
+    check_bos((q.prompt for q in asked), model.tokenizer)
+    encode = None if model.tokenizer is None else model.tokenizer.encode
+    return _Plan(
+        items,
+        {q.prompt: encode(q.prompt) if encode else None for q in asked},
+        bound,
+        {c.name: "none" for c in listed if c is not NONE and c.is_empty},
+        tuple(_leaks(asked, bound)),
+    )
+
+
+def _leaks(asked: Sequence[Question], bound: Sequence[Bound]) -> list[str]:
+    names = [name for q in asked for name in (q.entity, *q.golds)]
+    found = ((b.condition.name, names_in(b.condition.text, names)) for b in bound)
+    return [
+        f"condition {name!r} names {', '.join(map(repr, hits))}: answers can come from its text"
+        for name, hits in found
+        if hits
+    ]
+
+
+def _keys(items: Mapping[str, Question], epochs: int, condition: str) -> list[Key]:
+    return [(item, epoch, condition) for epoch in range(1, epochs + 1) for item in items]
+
+
+def _protocol(
+    bound: Bound, plan: _Plan, model: Model, rule: Observable, settings: Settings
+) -> Protocol:
+    names = sorted({q.entity for q in plan.items.values()})
+    has_bos = model.tokenizer is not None and model.tokenizer.bos is not None
+    fields: dict[str, Json] = {
+        **model.identity,
+        "decoding": {
+            "temperature": settings.temperature,
+            "top_p": settings.top_p,
+            "max_tokens": settings.max_tokens,
+            "stop": [],
+            "observable": rule.kind,
+            "extractor": rule.extractor,
+        },
+        "condition": {**bound.facts, **_named(bound, names, plan)},
+        "join": "text" if bound.ids is None else "ids",
+        "bos": "prepended" if has_bos and bound.ids is not None else "none",
+        "templates": list(dict.fromkeys(q.template for q in plan.items.values())),
+        "seed": settings.seed,
+        "batch_policy": {
+            "size": settings.batch_size,
+            "order": "token length",
+            "shared_prefix": "where the self-check agrees",
+            "self_check_random": N_RANDOM,
+            "near_tie": settings.near_tie,
+        },
+    }
+    return Protocol(fields)
+
+
+def _named(bound: Bound, names: Sequence[str], plan: _Plan) -> dict[str, Json]:
+    """Names of the relation that stand in the condition's text, where any do."""
+    golds = [gold for q in plan.items.values() for gold in q.golds]
+    hits = names_in(bound.condition.text, [*names, *golds])
+    return {"names_in_text": list(hits)} if hits else {}
+
+
+def _check_distinct(protocols: Mapping[str, Protocol]) -> None:
+    seen: dict[str, str] = {}
+    for name, protocol in protocols.items():
+        other = seen.setdefault(protocol.fingerprint, name)
+        if other != name:
+            msg = f"conditions {other!r} and {name!r} ask exactly the same; drop one of them."
+            raise InputError(msg)
+
+
+def _open(
+    out: Path, protocols: Mapping[str, Protocol], rule: Observable, *, resume: bool
+) -> Journal:
+    journal = Journal.resume(out, protocols) if resume else None
+    if journal is not None:
+        return journal
+    try:
+        package = version("trueness")
+    except PackageNotFoundError:
+        package = "unknown"
+    versions = {"trueness": package, "python": ".".join(map(str, sys.version_info[:3]))}
+    return Journal.begin(out, protocols, {"extractor": rule.extractor, "versions": versions})
+
+
+def _torn(journal: Journal) -> list[str]:
+    dropped = "the last line of the file was cut off; it is dropped and asked again"
+    return [dropped] if journal.torn else []
+
+
+def _doubt(out: Path, epochs: int) -> list[str]:
+    """A warning where nearly all items were answered the same in every draw."""
+    import json  # noqa: PLC0415 - only sampled runs come here
+
+    drawn: dict[tuple[str, str], list[str]] = {}
+    with out.open("rb") as file:
+        for row in map(json.loads, file):
+            if row.get("completion") is not None:
+                drawn.setdefault((row["item"], row["condition"]), []).append(row["completion"])
+    full = [texts for texts in drawn.values() if len(texts) >= _SAME_DRAWS]
+    same = sum(len(set(texts)) == 1 for texts in full)
+    if not full or same < _SAME_ITEMS * len(full):
+        return []
+    doubt = (
+        f"{same} of {len(full)} items have {epochs} identical draws: the server may ignore seeds "
+        "or serve a cache; independence is doubtful"
+    )
+    return [doubt]
+
+
+def _check(**numbers: int) -> None:
+    for name, number in numbers.items():
+        if number < 1:
+            msg = f"{name} is {number}; give a whole number from 1."
+            raise InputError(msg)
+
+
+def _check_decoding(temperature: float, top_p: float) -> None:
+    if not 0.0 <= temperature < float("inf") or not 0.0 < top_p <= 1.0:
+        msg = (
+            f"temperature {temperature} and top_p {top_p}; give a temperature from 0 and a top_p "
+            "above 0 and up to 1."
+        )
+        raise InputError(msg)

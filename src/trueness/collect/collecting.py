@@ -1,0 +1,255 @@
+"""One condition of one table: batches, the self-check, the cache and the journal."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from trueness.backends.protocol import Key, Model, Request, Result
+from trueness.collect import selfcheck
+from trueness.collect.binding import Bound
+from trueness.collect.cache import RequestCache, cache_key, describe
+from trueness.collect.journal import Journal
+from trueness.collect.observing import Observable, Row
+from trueness.collect.questions import Question
+from trueness.collect.seeds import draw_seed
+from trueness.collect.selfcheck import SelfCheck
+from trueness.collect.summary import Reuse
+from trueness.contract.errors import ProtocolError
+
+Progress = Callable[[int, int, str], None]
+"""(rows that are safe, rows wanted, condition): called after each batch is on the disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How requests are made and batched; equal for all conditions of a table."""
+
+    batch_size: int
+    max_tokens: int
+    temperature: float
+    top_p: float
+    seed: int
+    near_tie: float
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened so far, over all conditions."""
+
+    n_asked: int = 0
+    n_cached: int = 0
+    n_errors: int = 0
+    n_checks: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_reused: int = 0
+    n_safe: int = 0
+    checks: dict[str, SelfCheck] = field(default_factory=dict)
+    reuse: dict[str, Reuse] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def count(self, results: Sequence[Result], *, cached: bool = False) -> None:
+        """Add results of rows."""
+        for result in results:
+            self.n_errors += result.error is not None
+            self.n_cached += cached
+            if not cached:
+                self.tokens_in += result.n_prompt or 0
+                self.tokens_out += result.n_written or 0
+                self.tokens_reused += result.n_reused
+
+
+@dataclass(slots=True)
+class Collector:
+    """Asks the missing questions of one condition.
+
+    Parameters
+    ----------
+    asked : mapping of key to Question
+        What is missing, in the order of the plan.
+    encoded : mapping of prompt to ids
+        Every prompt encoded once, the same under all conditions; None where there are no tokens.
+    """
+
+    model: Model
+    observable: Observable
+    journal: Journal
+    settings: Settings
+    tally: Tally
+    bound: Bound
+    asked: Mapping[Key, Question]
+    encoded: Mapping[str, tuple[int, ...] | None]
+    n_wanted: int
+    cache: RequestCache | None = None
+    progress: Progress | None = None
+    shares: bool = True
+    """Whether the shared prefix may be reused; the self-check may find that it may not."""
+    deterministic: bool = True
+
+    @property
+    def name(self) -> str:
+        """The condition's."""
+        return self.bound.condition.name
+
+    def collect(self) -> None:
+        """Ask every missing question once; each answer or failure becomes a row on the disk."""
+        requests = self._from_cache([self._request(*pair) for pair in self.asked.items()])
+        if not requests:
+            return
+        chosen = selfcheck.positions([_size(r) for r in requests], seed=self.settings.seed)
+        first = self._checked([requests[i] for i in chosen])
+        self._keep(first)
+        done = {result.key for result in first}
+        rest = sorted((r for r in requests if r.key not in done), key=lambda r: (_size(r), r.key))
+        for batch in _chunks(rest, self.settings.batch_size):
+            self._ask(batch if self.shares else _unshared(batch))
+
+    def _request(self, key: Key, question: Question) -> Request:
+        item, epoch, condition = key
+        s = self.settings
+        return Request(
+            key=key,
+            prompt=self.bound.prompt(question.prompt, self.encoded[question.prompt]),
+            max_tokens=s.max_tokens,
+            temperature=s.temperature,
+            top_p=s.top_p,
+            seed=draw_seed(
+                s.seed, model=self.model.name, condition=condition, item=item, epoch=epoch
+            ),
+            shared=self.bound.n_shared,
+        )
+
+    def _checked(self, chosen: Sequence[Request]) -> list[Result]:
+        """Results of the chosen requests once a batch is known not to change them.
+
+        Nothing is written before that. At a temperature the check asks greedily, and what it hears
+        is no row: an empty list comes back.
+        """
+        sampled = self.settings.temperature > 0
+        greedy = [replace(request, temperature=0.0) for request in chosen]
+        together, seconds_together = _timed(lambda: self._batches(greedy))
+        alone, seconds_alone = _timed(lambda: selfcheck.ask_alone(self.model, greedy))
+        again = selfcheck.ask_alone(self.model, greedy)
+        self.tally.n_asked += 0 if sampled else len(greedy)
+        self.tally.n_checks += (3 if sampled else 2) * len(greedy)
+        together, check = self._compared(greedy, together, alone)
+        self.deterministic = all(self._same(alone[key], again[key]) for key in alone)
+        self.tally.checks[self.name] = replace(check, deterministic=self.deterministic)
+        if any(result.n_reused for result in together.values()):
+            n = len(greedy)
+            self.tally.reuse[self.name] = Reuse(seconds_alone / n, seconds_together / n)
+        if not self.deterministic:
+            self._warn("the same prompts, twice alone, were answered differently; rows are marked")
+        return [] if sampled else list(together.values())
+
+    def _compared(
+        self, greedy: Sequence[Request], together: dict[Key, Result], alone: dict[Key, Result]
+    ) -> tuple[dict[Key, Result], SelfCheck]:
+        """The comparison, once more without the shared prefix where the first one fails."""
+        try:
+            return together, self._compare(together, alone, greedy)
+        except ProtocolError:
+            if not any(result.n_reused for result in together.values()):
+                raise
+        together = self._batches(_unshared(greedy))
+        self.tally.n_checks += len(greedy)
+        check = self._compare(together, alone, greedy)
+        self.shares = False
+        self._warn("reusing the shared prefix changes answers; it is switched off")
+        return together, check
+
+    def _compare(
+        self,
+        together: Mapping[Key, Result],
+        alone: Mapping[Key, Result],
+        greedy: Sequence[Request],
+    ) -> SelfCheck:
+        key, near_tie = self.observable.key, self.settings.near_tie
+        return selfcheck.compare(together, alone, greedy, observe=key, near_tie=near_tie)
+
+    def _same(self, one: Result, other: Result) -> bool:
+        failed = one.error is not None or other.error is not None
+        return failed or self.observable.key(one) == self.observable.key(other)
+
+    def _batches(self, requests: Sequence[Request]) -> dict[Key, Result]:
+        batches = _chunks(requests, self.settings.batch_size)
+        return {result.key: result for batch in batches for result in self._complete(batch)}
+
+    def _complete(self, batch: Sequence[Request]) -> Iterator[Result]:
+        """One result for each request of a batch, whatever the backend returns."""
+        left = {request.key for request in batch}
+        for result in self.model.complete(batch):
+            if result.key not in left:
+                msg = (
+                    f"{self.model.name} answered {result.key!r}, which was not asked or was "
+                    "answered before. Repair the backend."
+                )
+                raise ProtocolError(msg)
+            left.discard(result.key)
+            yield result
+        for key in sorted(left):
+            yield Result.failed(key, "no_result")
+
+    def _ask(self, batch: Sequence[Request]) -> None:
+        """Ask a batch and write it; what had arrived is written before an interrupt goes on."""
+        self.tally.n_asked += len(batch)
+        arrived: list[Result] = []
+        try:
+            for result in self._complete(batch):
+                arrived.append(result)  # noqa: PERF402 - what has arrived must survive an interrupt
+        finally:
+            self._keep(arrived)
+
+    def _keep(self, results: Sequence[Result], *, cached: bool = False) -> None:
+        self.journal.append([self._row(result, cached=cached) for result in results])
+        if self.cache is not None and not cached:
+            self.cache.put({self._cache_key(r.key): r for r in results if r.error is None})
+        self.tally.count(results, cached=cached)
+        self.tally.n_safe += len(results)
+        if self.progress is not None and results:
+            self.progress(self.tally.n_safe, self.n_wanted, self.name)
+
+    def _row(self, result: Result, *, cached: bool) -> Row:
+        question = self.asked[result.key]
+        row = self.observable.row(question, result)
+        if self.cache is not None:
+            row["cached"] = cached
+        if (seam := self.bound.seam(question.prompt)) is not None:
+            row["seam"] = seam
+        if not self.deterministic:
+            row["nondeterministic"] = True
+        return row
+
+    def _from_cache(self, requests: Sequence[Request]) -> list[Request]:
+        """What the cache does not hold; what it holds becomes rows at once."""
+        if self.cache is None:
+            return list(requests)
+        found = self.cache.get({self._cache_key(r.key): r for r in requests})
+        self._keep(list(found.values()), cached=True)
+        held = {result.key for result in found.values()}
+        return [request for request in requests if request.key not in held]
+
+    def _cache_key(self, key: Key) -> str:
+        return cache_key(describe(self._request(key, self.asked[key]), self.model))
+
+    def _warn(self, what: str) -> None:
+        self.tally.warnings.append(f"condition {self.name!r}: {what}")
+
+
+def _size(request: Request) -> int:
+    """Length of a prompt in tokens; in characters where there are no tokens."""
+    return len(request.prompt)
+
+
+def _unshared(requests: Sequence[Request]) -> list[Request]:
+    return [replace(request, shared=0) for request in requests]
+
+
+def _chunks(requests: Sequence[Request], size: int) -> Iterator[Sequence[Request]]:
+    for start in range(0, len(requests), size):
+        yield requests[start : start + size]
+
+
+def _timed(work: Callable[[], dict[Key, Result]]) -> tuple[dict[Key, Result], float]:
+    start = time.perf_counter()
+    return work(), time.perf_counter() - start

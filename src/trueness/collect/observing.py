@@ -1,0 +1,122 @@
+"""What of a completion is the answer: its short text, or its first token."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from trueness.backends.protocol import Model, Result, Tokenizer, require_capability
+from trueness.collect.questions import Question
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
+from trueness.extract import extract, extractor_name
+
+OBSERVABLES = ("string", "first_token")
+_RULE = "first_token@1"
+Row = dict[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Observable:
+    """The rule from a result to a row; golds go through the same rule.
+
+    Parameters
+    ----------
+    kind : {"string", "first_token"}
+        The text written, cut at the first line end, then at the first comma or sentence end; or
+        the id of the first token written.
+    tokenizer : Tokenizer or None
+        Needed for first tokens.
+    """
+
+    kind: str
+    tokenizer: Tokenizer | None
+
+    @classmethod
+    def of(cls, kind: str, model: Model) -> "Observable":
+        """The rule for a model, refused where the model cannot show it."""
+        if kind not in OBSERVABLES:
+            msg = f"observable {kind!r} is not known; choose 'string' or 'first_token'."
+            raise InputError(msg)
+        if kind == "first_token":
+            require_capability(model, "tokens", what="observable 'first_token'")
+        return cls(kind, model.tokenizer)
+
+    @property
+    def extractor(self) -> str:
+        """Name and version of the rule, for the protocol."""
+        return _RULE if self.kind == "first_token" else extractor_name("short_cut")
+
+    def key(self, result: Result) -> str | None:
+        """The answer key of a completed result; None where it holds no answer."""
+        if self.kind == "first_token":
+            first = result.steps[0].id if result.steps else None
+            return None if first is None or self._ends(first) else f"tok:{first}"
+        return extract(result.text, kind="short_cut").key
+
+    def row(self, question: Question, result: Result) -> Row:
+        """The row of one draw: outcome, key, reason, evidence, golds."""
+        item, epoch, condition = result.key
+        outcome, reason = self._outcome(result)
+        row: Row = {
+            "item": item,
+            "epoch": epoch,
+            "condition": condition,
+            "relation": question.relation,
+            "entity": question.entity,
+            "template": question.template,
+            "completion": None if result.error else result.text,
+            "outcome": outcome,
+            "answer": self.key(result) if outcome == "answered" else None,
+            "reason": reason,
+            "logprob": result.logprob,
+            "stop_reason": result.finish,
+            "attempts": result.attempts,
+            "tokens_in": result.n_prompt,
+            "tokens_out": result.n_written,
+        }
+        if question.golds:
+            row["target"] = list(self.targets(question))
+        if self.kind == "first_token":
+            row["entity_key"] = self._first(question, question.entity)
+        return row
+
+    def targets(self, question: Question) -> tuple[str, ...]:
+        """Golds through the same rule; those without a key are left out."""
+        if self.kind == "first_token":
+            keys = [self._first(question, gold) for gold in question.golds]
+        else:
+            keys = [extract(gold, kind="short_cut").key for gold in question.golds]
+        return tuple(dict.fromkeys(key for key in keys if key is not None))
+
+    def single_token_golds(self, questions: Mapping[str, Question]) -> tuple[int, int]:
+        """How many distinct (template, gold) pairs are one token, of how many."""
+        if self.tokenizer is None:
+            return 0, 0
+        pairs = {(_joined(q, gold)) for q in questions.values() for gold in q.golds}
+        return sum(len(self.tokenizer.encode(text)) == 1 for text in pairs), len(pairs)
+
+    def _ends(self, token: int) -> bool:
+        """Whether an id is no text: the model ended before it wrote anything."""
+        return self.tokenizer is not None and token in self.tokenizer.special
+
+    def _first(self, question: Question, name: str) -> str | None:
+        if self.tokenizer is None:
+            return None
+        ids = self.tokenizer.encode(_joined(question, name))
+        return f"tok:{ids[0]}" if ids else None
+
+    def _outcome(self, result: Result) -> tuple[str, str | None]:
+        if result.error is not None:
+            return "error", result.error
+        if result.finish == "refused":
+            return "refused", "refusal"
+        if self.kind == "first_token":
+            return ("no_answer", "empty") if self.key(result) is None else ("answered", None)
+        found = extract(result.text, kind="short_cut")
+        if found.reason == "empty" and result.finish == "length":
+            return "truncated", "token_limit"
+        return str(found.outcome), found.reason
+
+
+def _joined(question: Question, name: str) -> str:
+    """A name as it would follow the prompt: behind a space unless the prompt ends in one."""
+    return name if question.prompt[-1:].isspace() else f" {name}"
