@@ -147,6 +147,18 @@ def test_marks_of_another_length_are_refused() -> None:
         certify_column(whole([0, 0]), whole([1]), echo=np.array([True, False]), filler=np.array([]))
 
 
+def test_negative_limits_and_slack_are_refused() -> None:
+    with pytest.raises(InputError, match="negative"):
+        certify_column(whole([0]), whole([-1]))
+    with pytest.raises(InputError, match="negative"):
+        certify_keys(whole([0]), default_upper=1, slack=-1)
+
+
+def test_listed_codes_need_a_limit_each() -> None:
+    with pytest.raises(ShapeError, match="one limit each"):
+        certify_keys(whole([0]), default_upper=1, listed=whole([0, 1]), limits=whole([1]))
+
+
 def test_what_was_said_too_rarely_may_belong_to_the_missing() -> None:
     lower, upper = whole([0, 2]), whole([5, 5])
     wanted = [2, 1, 0, 0]

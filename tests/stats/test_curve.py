@@ -177,6 +177,11 @@ def test_counts_and_limits_of_different_length_are_refused() -> None:
         guaranteed_curve(np.array([1, 2]), np.array([1]))
 
 
+def test_a_negative_slack_is_refused() -> None:
+    with pytest.raises(InputError, match="negative"):
+        guaranteed_curve(np.array([1]), np.array([1]), slack=-1)
+
+
 @pytest.mark.parametrize("bad", [True, 2.0, -1, "3"])
 def test_counts_must_be_whole_numbers(bad: Any) -> None:
     with pytest.raises(InputError, match="whole numbers"):

@@ -163,10 +163,15 @@ def certify_keys(
     """
     groups = group_codes(codes)
     upper = np.full(len(groups.keys), default_upper, dtype=np.int64)
-    if listed is not None and limits is not None and len(groups.keys):
-        spot = np.minimum(np.searchsorted(groups.keys, listed), len(groups.keys) - 1)
-        hit = groups.keys[spot] == listed
-        upper[spot[hit]] = limits[hit]
+    own = np.zeros(0, dtype=np.int64) if listed is None else listed
+    theirs = np.zeros(0, dtype=np.int64) if limits is None else limits
+    if own.shape != theirs.shape:
+        msg = f"{len(own)} listed codes and {len(theirs)} limits; give one limit each."
+        raise ShapeError(msg)
+    if len(groups.keys):
+        spot = np.minimum(np.searchsorted(groups.keys, own), len(groups.keys) - 1)
+        hit = groups.keys[spot] == own
+        upper[spot[hit]] = theirs[hit]
     withheld = groups.gather(groups.counts > upper)
     return _certificate(
         groups.counts, upper, said=groups.counts, withheld=withheld, certain=(0, 0), slack=slack
@@ -249,6 +254,9 @@ def _certificate(
     certain: tuple[int, int],
     slack: int,
 ) -> ColumnCertificate:
+    if slack < 0 or (upper < 0).any():
+        msg = "an upper limit or the slack is negative; give whole numbers from 0."
+        raise InputError(msg)
     inadmissible = int(counts[upper == 0].sum())
     over = over_capacity(counts, upper)
     before_slack = sum(certain) + over

@@ -74,6 +74,9 @@ def guaranteed_curve(
     if counts.shape != upper.shape:
         msg = f"{counts.shape} counts and {upper.shape} limits; give one limit for each count."
         raise ShapeError(msg)
+    if min(n_certain, slack, int(upper.min(initial=0)), int(counts.min(initial=0))) < 0:
+        msg = "a count, a limit or the slack is negative; give whole numbers from 0."
+        raise InputError(msg)
     cap = np.minimum(counts, upper)
     order = _greedy_order(counts, cap)
     simple = not ((cap > 1) & (cap < counts)).any()

@@ -173,7 +173,8 @@ class Limits:
         Pairs that cannot be right even where nobody said them: entity and its own key. Needed
         under closed lists, candidates and lower limits; harmless elsewhere.
     slack : int, default 0
-        How many entities may break upper limits and barred pairs, never their candidates.
+        How many rows, outside owners included, may break upper limits and barred pairs, never
+        their candidates.
 
     Raises
     ------
