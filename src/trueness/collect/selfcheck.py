@@ -85,7 +85,8 @@ def compare(
 ) -> SelfCheck:
     """What the batch did to the answers; an answer that it changed is an error.
 
-    ``observe`` is the observable: what of a result two answers are compared by. Requests that failed on either side are left out: a failure is a row, not an answer.
+    ``observe`` is the observable: what of a result two answers are compared by. Requests that
+    failed on either side are left out: a failure is a row, not an answer.
 
     Raises
     ------
