@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -75,7 +76,7 @@ class Fakes:
             "measure": reading(),
             "compare": reading(),
             "choose": decision(),
-            "ask": "40 rows",
+            "ask": SimpleNamespace(lines=lambda: ("40 rows",), to_dict=lambda: {"n_rows": 40}),
             "kept": ["row"],
         }
         for name in self.answers:
@@ -147,6 +148,17 @@ def test_help_loads_neither_numpy_nor_duckdb_nor_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("set()")
+
+
+def test_help_takes_at_most_ten_times_an_empty_program() -> None:
+    def seconds(code: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+        return time.perf_counter() - start
+
+    help_code = "from trueness.cli import main; main(['--help'])"
+    pairs = [(seconds("pass"), seconds(help_code)) for _ in range(7)]
+    assert min(h for _, h in pairs) <= 10 * min(p for p, _ in pairs)
 
 
 @pytest.mark.parametrize(
@@ -353,7 +365,7 @@ def test_ask_hands_over_what_was_typed(
     assert kwargs == {
         "model": "scripted:right",
         "out": out,
-        "progress": False,
+        "progress": None,
         "options": {"slots": "2"},
         "conditions": "none,the:8",
         "epochs": 3,
@@ -362,6 +374,9 @@ def test_ask_hands_over_what_was_typed(
         "resume": True,
     }
     assert capsys.readouterr().out == "40 rows\n"
+    assert main([*argv, "--json", "--inverse"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"n_rows": 40}
+    assert fakes.calls["ask"][1]["inverse"] is True
 
 
 def test_an_interrupt_is_130_and_says_how_to_go_on(

@@ -28,23 +28,24 @@ from trueness.cli.exits import Exit
     help="Prefixes to compare, e.g. none,prose:128,the:128; `none` is always asked.",
 )
 @click.option("--templates", metavar="LIST", help="Only these wordings, by number from 0.")
+@click.option("--inverse", is_flag=True, help="Ask the golds back as well.")
 @click.option(
     "--epochs", "-n", "--repeat", type=click.IntRange(min=1), help="Draws of each question."
 )
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first entities.")
-@click.option("--temperature", type=options.Finite(min=0), help="0 is greedy.")
-@click.option("--top-p", type=options.Finite(0, 1))
-@click.option("--max-tokens", type=click.IntRange(min=1))
+@click.option("--temperature", type=options.Finite(min=0), help="0 is greedy (default).")
+@click.option("--top-p", type=options.Finite(0, 1), help="Mass that is sampled from.")
+@click.option("--max-tokens", type=click.IntRange(min=1), help="Longest answer.")
 @click.option("--seed", type=int, help="Of every draw.")
-@click.option("--observe", metavar="WHAT", help="What is taken as the answer.")
-@click.option("--logprobs/--no-logprobs", default=None, help="Keep log-probabilities.")
-@click.option("--max-connections", "-j", type=click.IntRange(min=1))
-@click.option("--max-retries", type=click.IntRange(min=0))
-@click.option("--timeout", type=options.Finite(min=0, min_open=True), metavar="SECONDS")
+@click.option(
+    "--observe", "observable", metavar="WHAT", help="What is taken as the answer, e.g. string."
+)
+@click.option("--batch-size", type=click.IntRange(min=1), help="Requests in one call.")
 @click.option("--cache/--no-cache", default=None, help="Use the request cache.")
 @click.option("--resume", is_flag=True, help="Ask only what the file does not hold yet.")
 @click.option("--retry-errors", is_flag=True, help="With --resume: ask failed rows again too.")
 @click.option("--no-progress", is_flag=True, help="No progress bar.")
+@click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
 @click.option(
     "-o",
     "--output",
@@ -56,12 +57,11 @@ from trueness.cli.exits import Exit
 def ask(
     *,
     relation_file: Path,
-    model: str,
     model_option: tuple[str, ...],
-    conditions: str | None,
     templates: str | None,
     out: Path,
     no_progress: bool,
+    as_json: bool,
     **typed: Any,
 ) -> int:
     """Ask a model about every entity of a relation; each answer is a row, nothing is lost.
@@ -70,24 +70,17 @@ def ask(
     """
     from trueness import api
     from trueness.backends.registry import parse_options
+    from trueness.cli.progress import bar
+    from trueness.contract.serial import dumps
 
-    switches = {name: True for name in ("resume", "retry_errors") if typed.pop(name)}
-    summary = api.ask(
-        relation_file,
-        model=model,
-        out=_output.ready(out),
-        progress=not no_progress,
-        **options.given(
-            {
-                "options": parse_options(model_option) or None,
-                "conditions": conditions,
-                "templates": _numbers(templates),
-                **typed,
-            }
-        ),
-        **switches,
-    )
-    _output.show(str(summary))
+    for name in ("inverse", "resume", "retry_errors"):
+        typed[name] = typed[name] or None
+    typed |= {"options": parse_options(model_option) or None, "templates": _numbers(templates)}
+    with bar(wanted=not no_progress) as progress:
+        summary = api.ask(
+            relation_file, out=_output.ready(out), progress=progress, **options.given(typed)
+        )
+    _output.show(dumps(summary.to_dict(), indent=2) if as_json else "\n".join(summary.lines()))
     return Exit.DONE
 
 

@@ -2,7 +2,6 @@
 
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 import click
@@ -70,6 +69,8 @@ def _findings() -> dict[str, object]:
 
 
 def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(package)
     except PackageNotFoundError:
