@@ -1,0 +1,82 @@
+from collections.abc import Iterator
+
+import pytest
+
+from trueness.backends import Request, Result, open_model
+from trueness.backends.embedded import GgufModel
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[GgufModel]:
+    """The real weights, fetched where they are missing: without them these tests fail loudly."""
+    opened = open_model("embedded")
+    assert isinstance(opened, GgufModel)
+    yield opened
+    opened.close()
+
+
+def _ask(model: GgufModel, prompts: list[str], **more: int) -> dict[str, Result]:
+    ids = {p: model.tokenizer.encode(p) for p in prompts}
+    found = model.complete([Request((p, 1, "none"), ids[p], **more) for p in prompts])
+    return {result.key[0]: result for result in found}
+
+
+def test_it_says_what_it_is(model: GgufModel) -> None:
+    identity = model.identity
+    assert identity["quantisation"] == "Q4_1"
+    assert str(identity["file_hash"]).startswith("b179c952")
+    assert model.tokenizer.n_vocabulary == 49_152
+    assert model.tokenizer.bos is None  # the file asks for none
+
+
+def test_text_survives_its_tokenizer(model: GgufModel) -> None:
+    for text in ("The capital of Côte d'Ivoire is", "日本の首都は", "<|im_start|>"):
+        ids = model.tokenizer.encode(text)
+        assert model.tokenizer.decode(ids) == text
+        assert not model.tokenizer.special.intersection(ids)
+
+
+def test_it_knows_a_capital_and_reports_every_token(model: GgufModel) -> None:
+    result = _ask(model, ["The capital of France is"])["The capital of France is"]
+    assert result.text.startswith(" Paris")
+    assert (result.n_prompt, result.n_written, result.finish) == (5, 8, "length")
+    assert len(result.steps) == 8
+    assert all(s.logprob is not None and s.logprob <= 0 and s.gap is not None for s in result.steps)
+
+
+def test_a_batch_answers_as_single_questions_do(model: GgufModel) -> None:
+    prompts = [f"The capital of {e} is" for e in ("France", "Japan", "Cuba", "Egypt", "China")]
+    batch = _ask(model, prompts, max_tokens=1)
+    for prompt in prompts:
+        assert batch[prompt].text == _ask(model, [prompt], max_tokens=1)[prompt].text
+
+
+def test_a_shared_prefix_is_read_once_a_slot(model: GgufModel) -> None:
+    front = "Wool is sorted by length and softness before it is carded and spun. " * 4
+    prompts = [f"{front}The capital of {e} is" for e in ("France", "Japan", "Cuba", "Egypt")]
+    _ask(model, prompts[:1], max_tokens=1, shared=1)
+    again = _ask(model, prompts[1:2], max_tokens=1, shared=1)
+    assert again[prompts[1]].n_reused > 40
+    assert _ask(model, prompts[1:2], max_tokens=1)[prompts[1]].n_reused == 0
+
+
+def test_the_same_seed_gives_the_same_text(model: GgufModel) -> None:
+    def draw(seed: int) -> str:
+        request = Request(("q", 1, "none"), "Once upon a time", temperature=1.0, seed=seed)
+        return next(iter(model.complete([request]))).text
+
+    assert draw(1) == draw(1)
+    assert len({draw(seed) for seed in range(2, 6)}) > 1
+
+
+def test_a_prompt_beyond_the_context_is_an_error_before_it_is_sent(model: GgufModel) -> None:
+    request = Request(("q", 1, "none"), (504,) * model.n_context)
+    assert next(iter(model.complete([request]))).error == "context_length"
+
+
+def test_a_system_prompt_goes_through_the_chat_template(model: GgufModel) -> None:
+    ids = model.system_ids("Be brief.")
+    assert ids is not None
+    assert model.tokenizer.decode(ids) == "<|im_start|>system\nBe brief.<|im_end|>\n"
