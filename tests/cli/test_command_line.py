@@ -16,7 +16,7 @@ import pytest
 
 import trueness.study
 import trueness.table
-from trueness import api, report
+from trueness import api, report, sensors
 from trueness.backends import weights
 from trueness.cli import main
 from trueness.contract import (
@@ -324,7 +324,10 @@ def test_choose_prints_the_decision_and_writes_both(
     assert main(["choose", str(answers)]) == 5
 
 
-def test_measure_takes_parameters_and_a_second_file(fakes: Fakes, answers: Path) -> None:
+def test_measure_takes_parameters_and_a_second_file(
+    fakes: Fakes, answers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sensors, "find", lambda name: name)
     name = str(answers)
     assert main(["measure", "orbits", name, "-P", "slack=2", "-P", "kind=exact"]) == 0
     assert fakes.calls["measure"][1] == {"slack": 2, "kind": "exact"}
