@@ -61,7 +61,11 @@ def resuming() -> list[Figure]:
 def shared_prefix() -> list[Figure]:
     """Time of a question with the prefix reused against read anew; at most a fifth is wanted."""
     with tempfile.TemporaryDirectory() as folder:
-        places = ("France", "Japan", "Egypt", "Cuba", "Peru", "Chile", "Norway", "China")
+        places = (
+            *("France", "Italy", "Japan", "Germany", "Spain", "Greece", "Egypt", "China"),
+            *("Russia", "Canada", "Norway", "Sweden", "Poland", "Austria", "Ireland", "Cuba"),
+            *("Peru", "Chile", "Thailand", "Turkey"),
+        )
         quiz = Quiz("capital", ("The capital of {e} is",), places)
         model = open_model("embedded")
         conditions = parse_conditions("prose:128")

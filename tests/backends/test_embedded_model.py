@@ -17,9 +17,12 @@ def model() -> Iterator[GgufModel]:
     opened.close()
 
 
-def _ask(model: GgufModel, prompts: list[str], **more: int) -> dict[str, Result]:
+def _ask(
+    model: GgufModel, prompts: list[str], *, max_tokens: int = 8, shared: int = 0
+) -> dict[str, Result]:
     ids = {p: model.tokenizer.encode(p) for p in prompts}
-    found = model.complete([Request((p, 1, "none"), ids[p], **more) for p in prompts])
+    asked = [Request((p, 1, "none"), ids[p], max_tokens=max_tokens, shared=shared) for p in prompts]
+    found = model.complete(asked)
     return {result.key[0]: result for result in found}
 
 

@@ -1,8 +1,8 @@
 import hashlib
+import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,7 +30,7 @@ def _index(folder: Path, raw: bytes) -> None:
 
 
 @pytest.fixture
-def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
@@ -91,7 +91,7 @@ def test_a_full_disk_is_noticed_before_the_download(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = type("Usage", (), {"free": 1})
-    monkeypatch.setattr(weights.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(BackendError, match="Free some room"):
         fetch("tiny")
     assert index.is_dir()

@@ -113,10 +113,11 @@ def names_in(text: str, names: Iterable[str]) -> tuple[str, ...]:
     ('Niger', 'Paris')
     """
     folded = _folded(text)
+    asked = {name: _folded(name) for name in names if name.strip()} if folded else {}
     return tuple(
         name
-        for name in dict.fromkeys(names)
-        if name.strip() and re.search(rf"(?<!\w){re.escape(_folded(name))}(?!\w)", folded)
+        for name, known in asked.items()
+        if known in folded and re.search(rf"(?<!\w){re.escape(known)}(?!\w)", folded)
     )
 
 

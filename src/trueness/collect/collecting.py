@@ -101,8 +101,16 @@ class Collector:
         self._keep(first)
         done = {result.key for result in first}
         rest = sorted((r for r in requests if r.key not in done), key=lambda r: (_size(r), r.key))
+        start = time.perf_counter()
         for batch in _chunks(rest, self.settings.batch_size):
             self._ask(batch if self.shares else _unshared(batch))
+        self._time_reuse(time.perf_counter() - start, len(rest))
+
+    def _time_reuse(self, seconds: float, n: int) -> None:
+        """What a question costs once every slot has read the prefix, as the check's batch did."""
+        known = self.tally.reuse.get(self.name)
+        if known is not None and n and self.shares:
+            self.tally.reuse[self.name] = replace(known, seconds_shared=seconds / n)
 
     def _request(self, key: Key, question: Question) -> Request:
         item, epoch, condition = key
@@ -135,7 +143,7 @@ class Collector:
         together, check = self._compared(greedy, together, alone)
         self.deterministic = all(self._same(alone[key], again[key]) for key in alone)
         self.tally.checks[self.name] = replace(check, deterministic=self.deterministic)
-        if any(result.n_reused for result in together.values()):
+        if self.shares and any(result.n_reused for result in together.values()):
             n = len(greedy)
             self.tally.reuse[self.name] = Reuse(seconds_alone / n, seconds_together / n)
         if not self.deterministic:

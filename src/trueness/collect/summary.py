@@ -12,7 +12,7 @@ class Reuse:
     """How much a shared prefix saved, measured on the self-check.
 
     ``seconds_alone`` and ``seconds_shared`` are for one question: alone with the prefix read anew,
-    and in a batch that reuses it.
+    and in batches that reuse it (those after the self-check, where there are any).
     """
 
     seconds_alone: float
