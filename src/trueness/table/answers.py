@@ -66,6 +66,8 @@ class AnswerTable:
         True when the source had no epoch and rows were numbered in file order per item.
     n_repeated : int
         Exact repeats of a row that were dropped.
+    completed : bool
+        False when the source was cut off: what is whole was read.
     protocols : mapping of condition to Protocol
     notes : tuple of str
         What a reader had to decide, in sentences.
@@ -91,6 +93,7 @@ class AnswerTable:
     extractor: str | None = None
     epochs_numbered: bool = False
     n_repeated: int = 0
+    completed: bool = True
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 

@@ -1,0 +1,230 @@
+"""From the columns of a source to a table: keys, epochs, repeats, outcomes."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json, dumps
+from trueness.table.aliases import Roles
+from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
+from trueness.table.cells import CellSource, Source
+from trueness.table.column import NULL, Column
+from trueness.table.keys import epochs_of, number_epochs, row_keys, without_repeats
+from trueness.table.protocol import Protocol
+
+_LABELS = ("relation", "entity", "template", "group", "model", "entity_key")
+_NO_CONDITION = "none"
+
+
+def assemble(source: Source, roles: Roles) -> AnswerTable:
+    """The table that a source holds.
+
+    Raises
+    ------
+    InputError
+        When a row has no item, an unknown outcome, an epoch that is no whole number, or the key
+        of another row with other text.
+    """
+    n = source.n_rows
+    labels = {role: source.text(roles.columns[role]) for role in _LABELS if role in roles}
+    item = _items(source, roles, labels)
+    completion = source.answers(roles.columns["completion"]) if "completion" in roles else None
+    outcome, answer, reason = _outcomes(source, roles, completion)
+    condition = _conditions(source, roles)
+    notes = [*source.notes, *roles.notes]
+    epoch = epochs_of(source.text(roles.columns["epoch"]), notes) if "epoch" in roles else None
+    table = AnswerTable(
+        item=item,
+        epoch=np.ones(n, dtype=np.int32) if epoch is None else epoch,
+        condition=condition,
+        outcome=outcome,
+        answer=answer,
+        reason=reason,
+        row_number=_row_numbers(source),
+        completion=completion,
+        target=source.golds(roles.columns["target"]) if "target" in roles else None,
+        logprob=_floats(source.text(roles.columns["logprob"])) if "logprob" in roles else None,
+        extras=_extras(source, roles),
+        completed=source.completed,
+        protocols=_protocols(source.header),
+        extractor=_extractor(source.header),
+        **labels,
+    )
+    keys = row_keys(table)
+    if epoch is None:
+        numbered = number_epochs(keys)
+        if numbered is not None:
+            notes.append("The source has no epochs: rows of one item were numbered in file order.")
+            table = replace(table, epoch=numbered)
+        return replace(table, epochs_numbered=True, notes=tuple(notes))
+    last_wins = source.header is not None
+    return replace(without_repeats(table, keys, last_wins=last_wins), notes=tuple(notes))
+
+
+def _items(source: Source, roles: Roles, labels: Mapping[str, Column[str]]) -> Column[str]:
+    if "item" in roles:
+        return _complete(source.text(roles.columns["item"]), roles.columns["item"])
+    if "entity" in labels:
+        parts = [labels[role] for role in ("relation", "entity", "template") if role in labels]
+        _complete(labels["entity"], roles.columns["entity"])
+        return parts[0] if len(parts) == 1 else _joined(parts)
+    question = _complete(source.text(roles.columns["question"]), roles.columns["question"])
+    return question.map(_digest)
+
+
+def _complete(column: Column[str], name: str) -> Column[str]:
+    if (column.codes == NULL).any():
+        row = int(np.argmax(column.codes == NULL)) + 1
+        msg = (
+            f"row {row} has nothing in column {name!r}; every row needs it to say what was asked. "
+            "Fill it or remove the row."
+        )
+        raise InputError(msg)
+    return column
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _joined(parts: list[Column[str]]) -> Column[str]:
+    """One label of several: ``relation|entity|template``."""
+    distinct, codes = np.unique(
+        np.stack([p.codes for p in parts], axis=1), axis=0, return_inverse=True
+    )
+    words = [
+        "|".join("" if c == NULL else p.words[c] for p, c in zip(parts, row, strict=True))
+        for row in distinct.tolist()
+    ]
+    again = Column.of(words)
+    return Column(again.codes[codes.reshape(-1)], again.words)
+
+
+def _conditions(source: Source, roles: Roles) -> Column[str]:
+    if "condition" not in roles:
+        return constant(source.n_rows, _NO_CONDITION)
+    column = source.text(roles.columns["condition"])
+    if not (column.codes == NULL).any():
+        return column
+    words = (*column.words, _NO_CONDITION)
+    at = words.index(_NO_CONDITION)
+    return Column(np.where(column.codes == NULL, np.int32(at), column.codes), words)
+
+
+def constant(n_rows: int, word: str | None) -> Column[str]:
+    """A column with one word, or with nothing, in every row; it takes no memory."""
+    code = np.int32(NULL if word is None else 0)
+    return Column(np.broadcast_to(code, (n_rows,)), () if word is None else (word,))
+
+
+def _outcomes(
+    source: Source, roles: Roles, completion: Column[str] | None
+) -> tuple[NDArray[np.int8], Column[str], Column[str]]:
+    """Recorded outcomes; without them, answered where there is something, else why not."""
+    n = source.n_rows
+    empty = constant(n, None)
+    answer = source.answers(roles.columns["answer"]) if "answer" in roles else empty
+    reason = source.text(roles.columns["reason"]) if "reason" in roles else empty
+    if "outcome" in roles:
+        outcome = _recorded(source.text(roles.columns["outcome"]))
+        answered = outcome == OUTCOMES.index(Outcome.ANSWERED)
+        _check_answered(answered, answer, completion, source.header)
+        codes = np.where(answered, answer.codes, np.int32(NULL))
+        reason = Column(np.where(answered, np.int32(NULL), reason.codes), reason.words)
+        return outcome, Column(codes, answer.words), reason
+    content = completion if completion is not None else answer
+    missing = content.codes == NULL
+    if not missing.any():
+        return np.zeros(n, dtype=np.int8), answer, empty
+    what = Outcome.ERROR if completion is not None else Outcome.NO_ANSWER
+    why = "missing_completion" if completion is not None else "no_candidate"
+    outcome = np.where(missing, OUTCOMES.index(what), 0).astype(np.int8)
+    return outcome, answer, Column(np.where(missing, 0, NULL).astype(np.int32), (why,))
+
+
+def _recorded(column: Column[str]) -> NDArray[np.int8]:
+    known = {o.value: i for i, o in enumerate(OUTCOMES)}
+    used = np.unique(column.codes)
+    lookup = np.zeros(len(column.words), dtype=np.int8)
+    for code in used.tolist():
+        word = None if code == NULL else column.words[code].strip().lower()
+        if word not in known:
+            row = int(np.argmax(column.codes == code)) + 1
+            msg = (
+                f"row {row} has the outcome {word!r}; {', '.join(known)} are known. "
+                "Use one of these, or leave the column out."
+            )
+            raise InputError(msg)
+        lookup[code] = known[word]
+    return lookup[column.codes]
+
+
+def _check_answered(
+    answered: NDArray[np.bool_],
+    answer: Column[str],
+    completion: Column[str] | None,
+    header: Mapping[str, Json] | None,
+) -> None:
+    keyed = header is not None and header.get("extractor") is not None
+    bare = answered & (answer.codes == NULL)
+    if completion is not None and not keyed:
+        bare &= completion.codes == NULL
+    if bare.any():
+        msg = (
+            f"row {int(np.argmax(bare)) + 1} is answered and holds no answer. "
+            "Write the answer, or the outcome that it had."
+        )
+        raise InputError(msg)
+
+
+def _row_numbers(source: Source) -> NDArray[np.int64]:
+    if isinstance(source, CellSource):
+        return np.asarray(source.row_numbers, dtype=np.int64)
+    return np.arange(1, source.n_rows + 1, dtype=np.int64)
+
+
+def _floats(column: Column[str]) -> NDArray[np.float64]:
+    values = np.full(len(column.words) + 1, np.nan)
+    for i, word in enumerate(column.words):
+        try:
+            values[i] = float(word) if word else np.nan
+        except ValueError:
+            row = int(np.argmax(column.codes == i)) + 1
+            msg = (
+                f"row {row} has the log-probability {word!r}; a number is wanted. "
+                "Write a number, or nothing where it is not known."
+            )
+            raise InputError(msg) from None
+    return values[column.codes]
+
+
+def _extras(source: Source, roles: Roles) -> dict[str, Column[str]]:
+    if not isinstance(source, CellSource):
+        return {name: source.text(column) for name, column in roles.evidence.items()}
+    return {
+        name: Column.of(_plain_text(v) for v in source.cells[column])
+        for name, column in roles.evidence.items()
+    }
+
+
+def _plain_text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value if value is None else str(value)
+    return dumps(value)
+
+
+def _protocols(header: Mapping[str, Json] | None) -> dict[str, Protocol]:
+    protocols = (header or {}).get("protocols")
+    if isinstance(protocols, dict):
+        return {c: Protocol(f) for c, f in protocols.items() if isinstance(f, dict)}
+    one = (header or {}).get("protocol")
+    return {_NO_CONDITION: Protocol(one)} if isinstance(one, dict) else {}
+
+
+def _extractor(header: Mapping[str, Json] | None) -> str | None:
+    name = (header or {}).get("extractor")
+    return name if isinstance(name, str) else None

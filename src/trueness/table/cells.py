@@ -1,0 +1,154 @@
+"""Rows that are held as Python values: what readers of text, JSON and data frames hand over."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
+from trueness.table.column import Column
+
+
+class Source(Protocol):
+    """Named columns of equal length, whatever they are stored in."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Columns, in the order of the source."""
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def header(self) -> Mapping[str, Json] | None:
+        """The header of a table that we wrote; None in any other source."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader had to decide, in sentences."""
+
+    @property
+    def completed(self) -> bool:
+        """Whether the source was read to its proper end."""
+
+    def text(self, name: str) -> Column[str]:
+        """An identifying column as text: whole numbers are written out, null stays null."""
+
+    def answers(self, name: str) -> Column[str]:
+        """A column of answers: text or null, nothing else."""
+
+    def golds(self, name: str) -> Column[tuple[str, ...]]:
+        """A column of texts or lists of texts, as tuples."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellSource:
+    """Columns of Python values.
+
+    Parameters
+    ----------
+    cells : mapping of name to (n_rows,) values
+        Text, None, and whatever else the source held.
+    row_numbers : (n_rows,) int
+        Where each row stood in its source, from 1.
+    header, notes, completed :
+        As in `Source`.
+    """
+
+    cells: Mapping[str, Sequence[object]]
+    row_numbers: Sequence[int]
+    header: Mapping[str, Json] | None = None
+    notes: tuple[str, ...] = ()
+    completed: bool = True
+    hint: str = ""
+    """How to convert a column that holds no text; goes into the error."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns, in the order of the source."""
+        return tuple(self.cells)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.row_numbers)
+
+    def text(self, name: str) -> Column[str]:
+        """An identifying column as text: whole numbers are written out, null stays null."""
+        return Column.of(self._label(name, i, v) for i, v in enumerate(self.cells[name]))
+
+    def answers(self, name: str) -> Column[str]:
+        """A column of answers: text or null, nothing else.
+
+        Raises
+        ------
+        InputError
+            For any other value: names the row, the type and the value.
+        """
+        return Column.of(self._answer(name, i, v) for i, v in enumerate(self.cells[name]))
+
+    def golds(self, name: str) -> Column[tuple[str, ...]]:
+        """A column of texts or lists of texts, as tuples; an empty list is null."""
+        return Column.of(self._golds(name, i, v) for i, v in enumerate(self.cells[name]))
+
+    def _label(self, name: str, index: int, value: object) -> str | None:
+        if value is None or isinstance(value, str):
+            return value if value is None else str(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if is_missing(value):
+            return None
+        return self._refuse(name, index, value, "text or whole numbers are")
+
+    def _answer(self, name: str, index: int, value: object) -> str | None:
+        if value is None or isinstance(value, str):
+            return value if value is None else str(value)
+        return self._refuse(name, index, value, "text is")
+
+    def _golds(self, name: str, index: int, value: object) -> tuple[str, ...] | None:
+        if isinstance(value, (list, tuple)):
+            golds = [self._label(name, index, v) for v in value]
+            return tuple(g for g in golds if g is not None) or None
+        gold = self._label(name, index, value)
+        return None if gold is None else (gold,)
+
+    def _refuse(self, name: str, index: int, value: object, wanted: str) -> str | None:
+        shown = repr(value)
+        shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+        hint = self.hint or "Write it as text."
+        msg = (
+            f"row {self.row_numbers[index]} has {shown} of type {type(value).__name__} in column "
+            f"{name!r}; {wanted} wanted there. {hint}"
+        )
+        raise InputError(msg)
+
+
+_SHOWN = 60
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is a data frame's mark for nothing: None, NaN, or a missing scalar."""
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+        return True
+    return isinstance(value, float) and value != value  # noqa: PLR0124 - nan differs from itself
+
+
+def from_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
+    """Columns of a list of objects; a key that a row lacks is None there.
+
+    >>> from_rows([{"a": "x"}, {"b": "y"}])
+    {'a': ['x', None], 'b': [None, 'y']}
+    """
+    cells: dict[str, list[object]] = {}
+    for i, row in enumerate(rows):
+        for name, value in row.items():
+            column = cells.get(name)
+            if column is None:
+                column = cells[name] = [None] * i
+            elif len(column) < i:
+                column.extend([None] * (i - len(column)))
+            column.append(value)
+    for column in cells.values():
+        column.extend([None] * (len(rows) - len(column)))
+    return cells

@@ -1,0 +1,114 @@
+"""The one door for answers: any file or data frame, any names, one table."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from trueness.contract.errors import InputError
+from trueness.table.aliases import resolve
+from trueness.table.answers import AnswerTable
+from trueness.table.assemble import assemble
+from trueness.table.cells import CellSource, Source
+from trueness.table.delimited import read_delimited
+from trueness.table.frames import read_frame
+from trueness.table.jsonlines import read_json
+from trueness.table.shapes import long
+from trueness.table.sniff import FileKind, sniff
+
+BULK_BYTES = 4_000_000
+"""Delimited files from this size on are read by DuckDB; smaller ones cell by cell."""
+
+
+def read_answers(
+    source: object,
+    *,
+    item: str | None = None,
+    entity: str | None = None,
+    answer: str | None = None,
+    completion: str | None = None,
+    target: str | None = None,
+    epoch: str | None = None,
+    condition: str | None = None,
+    relation: str | None = None,
+    template: str | None = None,
+    group: str | None = None,
+    model: str | None = None,
+    question: str | None = None,
+    outcome: str | None = None,
+    reason: str | None = None,
+    logprob: str | None = None,
+) -> AnswerTable:
+    r"""The answers of a file or data frame, one row a draw.
+
+    The kind of a file is told by its content: JSON lines (ours or anybody's), JSON, CSV with
+    ``, ; tab |``, Parquet. Columns are recognised by the names that other tools give them.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts or dict of lists
+        Where the answers are. Data frames of any library that narwhals knows, or anything that
+        offers Arrow's C stream.
+    item, entity, answer, ... : str or None
+        Names of columns; they win over every recognised name. ``answer`` and ``completion`` both
+        name the text that was answered; where both are given, ``answer`` holds keys.
+
+    Returns
+    -------
+    AnswerTable
+        Where the source holds raw text, ``completion`` is set and ``answer`` is empty until the
+        rows are keyed by an extractor. ``notes`` says what had to be decided.
+
+    Raises
+    ------
+    InputError
+        When the source cannot be read, or a column is absent, ambiguous or holds no text.
+
+    Examples
+    --------
+    >>> rows = [{"country": "France", "answer": "Paris"}, {"country": "Chad", "answer": "Paris"}]
+    >>> table = read_answers(rows, entity="country")
+    >>> len(table), table.completion.values()
+    (2, ['Paris', 'Paris'])
+    """
+    if isinstance(source, AnswerTable):
+        return source
+    explicit = {
+        "item": item,
+        "entity": entity,
+        "answer": answer,
+        "completion": completion,
+        "target": target,
+        "epoch": epoch,
+        "condition": condition,
+        "relation": relation,
+        "template": template,
+        "group": group,
+        "model": model,
+        "question": question,
+        "outcome": outcome,
+        "reason": reason,
+        "logprob": logprob,
+    }
+    opened = _opened(source, explicit)
+    native = opened.header is not None and "trueness" in opened.header
+    roles = resolve(opened.names, explicit, native=native)
+    if isinstance(opened, CellSource):
+        opened, roles = long(opened, roles)
+    return assemble(opened, roles)
+
+
+def _opened(source: object, explicit: Mapping[str, str | None]) -> Source:
+    if not isinstance(source, (str, os.PathLike)):
+        return read_frame(source)
+    path = Path(source)
+    kind = sniff(path)
+    if kind is FileKind.JSON:
+        return read_json(path)
+    if kind is FileKind.DELIMITED and path.stat().st_size < BULK_BYTES:
+        return read_delimited(path)
+    return _bulk(path, kind, explicit)
+
+
+def _bulk(path: Path, kind: FileKind, explicit: Mapping[str, str | None]) -> Source:
+    msg = f"{path}: {kind} of this size is not read yet ({len(explicit)})."
+    raise InputError(msg)
