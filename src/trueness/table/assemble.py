@@ -52,7 +52,12 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         completed=source.completed,
         protocols=_protocols(source.header),
         extractor=_extractor(source.header),
-        **labels,
+        relation=labels.get("relation"),
+        entity=labels.get("entity"),
+        template=labels.get("template"),
+        group=labels.get("group"),
+        model=labels.get("model"),
+        entity_key=labels.get("entity_key"),
     )
     keys = row_keys(table)
     if epoch is None:

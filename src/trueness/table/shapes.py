@@ -1,7 +1,6 @@
 """Several draws in one row become one row a draw."""
 
 from collections.abc import Sequence
-
 from dataclasses import replace
 from typing import TypeVar
 
