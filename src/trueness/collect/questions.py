@@ -33,7 +33,7 @@ class Questionable(Protocol):
 
     @property
     def golds(self) -> Sequence[str | Sequence[str]] | None:
-        """Right answers, aligned with the entities; lists where an entity may have several."""
+        """Right answers, aligned with the entities, several where there are; none: not known."""
         ...
 
 
@@ -54,9 +54,8 @@ def facts_of(relation: Questionable) -> dict[str, str]:
     >>> facts_of(Quiz("capital", ("{e}",), ("Peru",), ("Lima",)))
     {'Peru': 'Lima', 'Lima': 'Peru'}
     """
-    if relation.golds is None:
-        return {}
-    pairs = {e: _golds(relation, i)[0] for i, e in enumerate(relation.entities)}
+    known = ((e, _golds(relation, i)) for i, e in enumerate(relation.entities))
+    pairs = {entity: golds[0] for entity, golds in known if golds}
     back = {gold: entity for entity, gold in pairs.items() if gold not in pairs}
     return {**pairs, **back}
 
@@ -152,7 +151,7 @@ def _chosen(relation: Questionable, templates: Sequence[int] | None) -> Sequence
 
 
 def _golds(relation: Questionable, i: int) -> tuple[str, ...]:
-    if relation.golds is None:
+    if not relation.golds:
         return ()
     gold = relation.golds[i]
     return (gold,) if isinstance(gold, str) else tuple(gold)
