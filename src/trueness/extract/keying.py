@@ -56,8 +56,12 @@ def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -
     if table.completion is None:
         return _answers_as_keys(table, fold_case=fold_case)
     key = table.completion.map(key_rule(kind, fold_case=fold_case))
-    reason = table.completion.map(reason_rule(kind))
-    return _with_keys(table, table.completion.codes == NULL, key, reason)
+    missing = table.completion.codes == NULL
+    if np.array_equal(key.codes == NULL, missing):
+        reason: Column[str] = Column(np.broadcast_to(np.int32(NULL), (len(table),)), ())
+    else:
+        reason = table.completion.map(reason_rule(kind))
+    return _with_keys(table, missing, key, reason)
 
 
 def _with_keys(

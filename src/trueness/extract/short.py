@@ -21,8 +21,10 @@ QUOTES = frozenset({'""', "''", "“”", "‘’", "«»"})
 
 
 _BLANKS = " \t\n\r"
-_SQL_BLANKS = "' ' || chr(9) || chr(10) || chr(13)"
-SQL_CORE = f"ltrim(rtrim({{word}}, '{STOPS}' || {_SQL_BLANKS}), {_SQL_BLANKS})"
+SQL_CORE = (
+    r"CASE WHEN {word}[1] > ' ' AND NOT regexp_matches({word}[-1], '[.,;:!? \t\n\r]') THEN {word} "
+    r"ELSE regexp_replace(regexp_replace({word}, '[.,;:!? \t\n\r]+$', ''), '^[ \t\n\r]+', '') END"
+)
 """A text without outer blanks and final stops, as a database computes it."""
 SQL_PLAIN = f"regexp_full_match({SQL_CORE}, '[A-Za-z0-9](( ?[!-~])*[A-Za-z0-9])?')"
 """Holds for texts whose key is their core in lower case: printable ASCII, single spaces inside,

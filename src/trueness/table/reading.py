@@ -1,13 +1,12 @@
 """The one door for answers: any file or data frame, any names, one table."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from trueness.contract.errors import InputError
 from trueness.table.aliases import resolve
 from trueness.table.answers import AnswerTable
 from trueness.table.assemble import assemble
+from trueness.table.bulk import BulkSource, read_bulk_delimited, read_parquet
 from trueness.table.cells import CellSource, Source
 from trueness.table.delimited import read_delimited
 from trueness.table.frames import read_frame
@@ -89,26 +88,24 @@ def read_answers(
         "reason": reason,
         "logprob": logprob,
     }
-    opened = _opened(source, explicit)
+    opened = _opened(source)
     native = opened.header is not None and "trueness" in opened.header
     roles = resolve(opened.names, explicit, native=native)
     if isinstance(opened, CellSource):
         opened, roles = long(opened, roles)
+    elif isinstance(opened, BulkSource):
+        opened.load([*roles.columns.values(), *roles.evidence.values()])
     return assemble(opened, roles)
 
 
-def _opened(source: object, explicit: Mapping[str, str | None]) -> Source:
+def _opened(source: object) -> Source:
     if not isinstance(source, (str, os.PathLike)):
         return read_frame(source)
     path = Path(source)
     kind = sniff(path)
     if kind is FileKind.JSON:
         return read_json(path)
-    if kind is FileKind.DELIMITED and path.stat().st_size < BULK_BYTES:
-        return read_delimited(path)
-    return _bulk(path, kind, explicit)
-
-
-def _bulk(path: Path, kind: FileKind, explicit: Mapping[str, str | None]) -> Source:
-    msg = f"{path}: {kind} of this size is not read yet ({len(explicit)})."
-    raise InputError(msg)
+    if kind is FileKind.PARQUET:
+        return read_parquet(path)
+    bulk = read_bulk_delimited(path) if path.stat().st_size >= BULK_BYTES else None
+    return read_delimited(path) if bulk is None else bulk

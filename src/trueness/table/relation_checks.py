@@ -162,7 +162,7 @@ def _check_rows(relation: RelationLike, what: str) -> None:
     if len(rows) != len(relation.entities):
         given = f"has {len(rows)} rows_per_entity for {len(relation.entities)} entities"
         raise _error(what, given, "Write one whole number for each entity")
-    if any(isinstance(r, bool) or not isinstance(r, int) or r < 1 for r in rows):
+    if any(type(r) is not int or r < 1 for r in rows):
         raise _error(what, f"has rows_per_entity {list(rows)}", "Write whole numbers from 1")
 
 

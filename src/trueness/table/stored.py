@@ -1,0 +1,235 @@
+"""Distinct texts that stay in a database on disk: only their codes come into memory."""
+
+import shutil
+import tempfile
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.table.column import NULL, Column, StoredSequence, TextRule
+
+if TYPE_CHECKING:
+    import duckdb
+
+MEMORY_LIMIT = "300MB"
+"""What the database may hold in memory; the rest goes to a temporary folder."""
+IN_MEMORY = 65_536
+"""Columns with at most so many distinct words keep them as Python strings."""
+PAGE = 1_024
+"""Neighbouring words are fetched together."""
+BATCH = 100_000
+"""So many texts are handed to a rule at a time."""
+_PAGES = 64
+
+
+class TextStore:
+    """A database of its own that disappears with the last column that needs it.
+
+    Tables in it have rows numbered from 0 in order; columns are texts.
+    """
+
+    def __init__(self) -> None:
+        import duckdb  # noqa: PLC0415 - slow to load, needed for large tables only
+
+        self.folder = folder = tempfile.mkdtemp(prefix="trueness-")
+        self.connection: duckdb.DuckDBPyConnection = duckdb.connect()
+        self.connection.execute(f"SET memory_limit = '{MEMORY_LIMIT}'")
+        self.connection.execute(f"SET temp_directory = '{folder}'")
+        self.connection.execute("SET enable_progress_bar = false")
+        self.connection.execute("SET autoinstall_known_extensions = false")
+        self._n_tables = 0
+        weakref.finalize(self, _discard, self.connection, folder)
+
+    def new_table(self, select: str) -> str:
+        """Keep the rows of a query, in its order, under a new name."""
+        self._n_tables += 1
+        name = f"t{self._n_tables}"
+        self.connection.execute(f"CREATE TABLE {name} AS {select}")
+        return name
+
+    def rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
+        """All rows of a query."""
+        return self.connection.execute(query, list(parameters)).fetchall()
+
+    def arrays(self, query: str) -> dict[str, NDArray[Any]]:
+        """The columns of a query as arrays."""
+        arrays: dict[str, NDArray[Any]] = self.connection.execute(query).fetchnumpy()
+        return arrays
+
+    def interned(self, table: str, word: str, n_rows: int) -> Column[str]:
+        """A column of a table, or an expression of its columns, as codes into stored words.
+
+        Words are numbered in order of first appearance.
+        """
+        filled: int = self.rows(f"SELECT count({word}) FROM {table}")[0][0]  # noqa: S608 - names and rules of ours
+        distinct = self.n_distinct(table, word) if filled else 0
+        if not distinct:
+            return Column(np.broadcast_to(np.int32(NULL), (n_rows,)), ())
+        if distinct == n_rows:
+            whole = StoredWords(self, table, word, None, n_rows)
+            return Column(np.arange(n_rows, dtype=np.int32), self.loaded(whole))
+        codes, first = self._codes(table, word, n_rows, all_filled=filled == n_rows)
+        words = StoredWords(self, table, word, first, n_rows)
+        return Column(codes, self.loaded(words))
+
+    def _codes(
+        self, table: str, word: str, n_rows: int, *, all_filled: bool
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Codes of all rows, and the first row of every code."""
+        found = self.arrays(
+            f"SELECT (dense_rank() OVER (ORDER BY w NULLS LAST) - 1)::INTEGER AS c, r "  # noqa: S608 - as above
+            f"FROM (SELECT {word} AS w, rowid::INTEGER AS r FROM {table})"
+        )
+        rank = np.empty(n_rows, dtype=np.int32)
+        rank[np.asarray(found["r"])] = np.asarray(found["c"])
+        del found
+        n_ranks = int(rank.max()) + 1
+        first = np.empty(n_ranks, dtype=np.int32)
+        first[rank[::-1]] = np.arange(n_rows - 1, -1, -1, dtype=np.int32)  # the last write wins
+        if not all_filled:
+            first = first[:-1]  # nulls rank last
+        order = np.argsort(first, kind="stable")
+        number = np.full(n_ranks, NULL, dtype=np.int32)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        return number[rank], first[order]
+
+    def n_distinct(self, table: str, word: str) -> int:
+        """How many different texts a column of a table, or an expression of it, holds."""
+        count: int = self.rows(f"SELECT count(DISTINCT {word}) FROM {table}")[0][0]  # noqa: S608 - as above
+        return count
+
+    def loaded(self, words: "StoredWords") -> Sequence[str]:
+        """The words themselves where they are few, else as they are stored."""
+        return tuple(words) if len(words) <= IN_MEMORY else words
+
+
+class StoredWords(StoredSequence[str]):
+    """Distinct texts of a `TextStore`, fetched when they are read.
+
+    Parameters
+    ----------
+    store : TextStore
+    table, word : str
+        Where the texts stand: a table and an expression of its columns.
+    rows : (n_words,) int32 or None
+        In which row each word stands, ascending; None when every row is a word.
+    n_rows : int
+        Rows of the table.
+    """
+
+    __slots__ = ("_n_rows", "_pages", "_rows", "_store", "_table", "_word")
+
+    def __init__(
+        self, store: TextStore, table: str, word: str, rows: NDArray[np.int32] | None, n_rows: int
+    ) -> None:
+        self._store, self._table, self._word = store, table, word
+        self._rows, self._n_rows = rows, n_rows
+        self._pages: OrderedDict[int, list[str]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return self._n_rows if self._rows is None else len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        if isinstance(index, slice):
+            return self.pick(range(len(self))[index])
+        index = range(len(self))[index]
+        page = self._pages.get(index // PAGE)
+        if page is None:
+            page = self._fetch(index // PAGE * PAGE, PAGE)
+            self._pages[index // PAGE] = page
+            if len(self._pages) > _PAGES:
+                self._pages.popitem(last=False)
+        return page[index % PAGE]
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), BATCH):
+            yield from self._fetch(start, BATCH)
+
+    def pick(self, indices: Sequence[int]) -> list[str]:
+        """Some words, fetched together."""
+        rows = list(indices) if self._rows is None else [int(self._rows[i]) for i in indices]
+        query = (
+            f"SELECT rowid, {self._word} FROM {self._table} "  # noqa: S608 - names and rules of ours
+            "WHERE rowid IN (SELECT unnest(?::BIGINT[]))"
+        )
+        found: dict[int, str] = dict(self._store.rows(query, rows))
+        return [found[row] for row in rows]
+
+    def mapped(self, rule: Callable[[str], Any]) -> Column[Any]:
+        """One row a word: what the rule makes of it, interned; None becomes null.
+
+        Plain words of a `TextRule` never leave the database.
+        """
+        if not isinstance(rule, TextRule):
+            return Column.of(rule(word) for word in self)
+        plain, key = (part.replace("{word}", self._word) for part in (rule.plain, rule.key))
+        odd, changed = self._store.rows(
+            f"SELECT count(*) FILTER (NOT p), count(*) FILTER (p AND k IS DISTINCT FROM w) "  # noqa: S608 - as above
+            f"FROM (SELECT {plain} AS p, {key} AS k, {self._word} AS w FROM {self._table})"
+        )[0]
+        each = np.arange(len(self), dtype=np.int32)
+        if not odd and not changed:
+            return Column(each, self)
+        if not odd and self._store.n_distinct(self._table, key) == len(self):
+            new_words = StoredWords(self._store, self._table, key, self._rows, self._n_rows)
+            return Column(each, self._store.loaded(new_words))
+        if not odd:
+            new = self._store.interned(self._table, key, self._n_rows)
+        else:
+            table = self._store.new_table(self._keyed(rule, plain, key))
+            new = self._store.interned(table, "w", self._n_rows)
+        return new if self._rows is None else new.take(self._rows.astype(np.intp))
+
+    def _keyed(self, rule: TextRule, plain: str, key: str) -> str:
+        """A query for the key of every row, once the odd words have been through the rule."""
+        odd = self._store.new_table("SELECT 0::BIGINT AS r, ''::VARCHAR AS k LIMIT 0")
+        query = (
+            f"SELECT rowid, {self._word} FROM {self._table} "  # noqa: S608 - as above
+            f"WHERE NOT {plain} AND rowid BETWEEN ? AND ?"
+        )
+        words_only = None if self._rows is None else np.zeros(self._n_rows, dtype=np.bool_)
+        if words_only is not None and self._rows is not None:
+            words_only[self._rows] = True
+        for start in range(0, self._n_rows, BATCH):
+            rows = self._store.rows(query, start, start + BATCH - 1)
+            kept = [(r, rule(w)) for r, w in rows if words_only is None or words_only[r]]
+            if kept:
+                positions, keys = zip(*kept, strict=True)
+                insert = f"INSERT INTO {odd} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])"
+                self._store.rows(insert, list(positions), list(keys))
+        return (
+            f"SELECT CASE WHEN {plain} THEN {key} ELSE o.k END AS w FROM {self._table} "  # noqa: S608 - as above
+            f"LEFT JOIN {odd} o ON {self._table}.rowid = o.r ORDER BY {self._table}.rowid"
+        )
+
+    def _fetch(self, start: int, count: int) -> list[str]:
+        end = min(start + count, len(self)) - 1
+        low = start if self._rows is None else int(self._rows[start])
+        high = end if self._rows is None else int(self._rows[end])
+        if high - low >= _SPARSE * count:
+            return self.pick(range(start, end + 1))
+        found = self._store.rows(
+            f"SELECT {self._word} FROM {self._table} "  # noqa: S608 - as above
+            "WHERE rowid BETWEEN ? AND ? ORDER BY rowid",
+            low,
+            high,
+        )
+        if self._rows is None:
+            return [row[0] for row in found]
+        return [found[int(r) - low][0] for r in self._rows[start : end + 1]]
+
+
+_SPARSE = 8
+
+
+def _discard(connection: "duckdb.DuckDBPyConnection", folder: str) -> None:
+    connection.close()
+    shutil.rmtree(folder, ignore_errors=True)
