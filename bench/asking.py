@@ -10,7 +10,7 @@ from typing import TypeVar
 from trueness.backends import Request, open_model
 from trueness.backends.scripted import ScriptedModel
 from trueness.collect import NONE, Quiz, ask, facts_of, parse_conditions
-from trueness.collect.journal import scan
+from trueness.table.journal import read_journal
 
 T = TypeVar("T")
 Figure = tuple[str, float, float]
@@ -51,9 +51,9 @@ def resuming() -> list[Figure]:
                 more = {"completion": " Paris. It is", "outcome": "answered", "answer": "paris"}
                 file.write(json.dumps({**row, **more}) + "\n")
         plain, _ = _timed(lambda: _loads(path))
-        read, (_, outcomes, _, _) = _timed(lambda: scan(path))
-    if len(outcomes) != N_ROWS:
-        msg = f"{len(outcomes)} rows read, {N_ROWS} written"
+        read, state = _timed(lambda: read_journal(path))
+    if state.rows_kept != N_ROWS:
+        msg = f"{state.rows_kept} rows read, {N_ROWS} written"
         raise AssertionError(msg)
     return [("resuming 10^6 rows, against json.loads for each line", read / plain, 3.0)]
 

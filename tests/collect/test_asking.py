@@ -142,7 +142,7 @@ def test_length_zero_is_an_alias_of_none(tmp_path: Path) -> None:
 def test_resuming_under_another_protocol_names_the_fields(tmp_path: Path) -> None:
     out = tmp_path / "t.jsonl"
     ask(QUIZ, _model("right"), out=out)
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="exists and holds"):
         ask(QUIZ, _model("right"), out=out)
     with pytest.raises(FingerprintMismatch, match="decoding, seed"):
         ask(QUIZ, _model("right"), out=out, resume=True, seed=1, temperature=0.5)

@@ -10,7 +10,6 @@ from trueness.backends.scripted import ScriptedModel
 from trueness.collect.binding import Bound, bind
 from trueness.collect.cache import cache_key
 from trueness.collect.conditions import Condition
-from trueness.collect.journal import Journal, scan
 from trueness.collect.prefixes import (
     passage_prefix,
     random_prefix,
@@ -23,6 +22,7 @@ from trueness.collect.selfcheck import positions
 from trueness.collect.votes import vote
 from trueness.contract.errors import InputError
 from trueness.contract.serial import canonical
+from trueness.table.journal import read_journal
 
 GOLDEN = json.loads(
     (Path(__file__).parents[1] / "golden" / "asking.json").read_text("utf-8"), strict=False
@@ -126,11 +126,10 @@ def test_a_journal_is_resumed_as_in_the_vector(vector: Any, tmp_path: Path) -> N
     given, wanted = vector["input"], vector["expected"]
     path = tmp_path / "t.jsonl"
     path.write_text(given["journal"], "utf-8")
-    _, outcomes, _, torn = scan(path)
-    journal = Journal(path, outcomes, torn)
+    state = read_journal(path)
     asked = [(item, epoch, condition) for item, epoch, condition in given["asked"]]
-    left, with_errors = journal.to_ask(asked), journal.to_ask(asked, retry_errors=True)
-    assert (len(outcomes), torn) == (wanted["rows_kept"], wanted["torn_lines"])
+    left, with_errors = state.still_to_ask(asked), state.still_to_ask(asked, retry_errors=True)
+    assert (state.rows_kept, state.torn_lines) == (wanted["rows_kept"], wanted["torn_lines"])
     assert list(map(list, left)) == wanted["still_to_ask"]
     assert list(map(list, with_errors)) == wanted["still_to_ask_with_retry_errors"]
 

@@ -12,13 +12,13 @@ from trueness.collect.binding import Bound, bind, check_bos, names_in
 from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress, Settings, Tally
 from trueness.collect.conditions import NONE, Condition, with_none
-from trueness.collect.journal import Journal
 from trueness.collect.observing import Observable
 from trueness.collect.questions import Question, Questionable, questions
 from trueness.collect.selfcheck import N_RANDOM, NEAR_TIE, NEAR_TIE_QUANTISED
 from trueness.collect.summary import AskSummary
-from trueness.contract.errors import InputError
+from trueness.contract.errors import FingerprintMismatch, InputError, TruenessError
 from trueness.contract.serial import Json
+from trueness.table.journal import AnswerJournal
 from trueness.table.protocol import Protocol
 
 _SAME_ITEMS = 0.9
@@ -117,12 +117,11 @@ def ask(
     _check_distinct(protocols)
     start = time.perf_counter()
     with _open(out, protocols, rule, resume=resume) as journal:
-        n_kept = len(journal.outcomes)
-        tally = Tally(n_safe=0, warnings=[*plan.warnings, *_torn(journal)])
+        tally = Tally(warnings=[*plan.warnings, *journal.notes])
         n_wanted = len(plan.items) * epochs * len(plan.bound)
         for bound in plan.bound:
             keys = _keys(plan.items, epochs, bound.condition.name)
-            missing = journal.to_ask(keys, retry_errors=retry_errors)
+            missing = journal.state.still_to_ask(keys, retry_errors=retry_errors)
             tally.n_safe += len(keys) - len(missing)
             Collector(
                 model,
@@ -137,13 +136,12 @@ def ask(
                 RequestCache(cache) if cache is not None else None,
                 progress,
             ).collect()
-        n_rows = len(journal.outcomes)
     tally.warnings.extend(_doubt(out, epochs) if temperature > 0 and epochs >= _SAME_DRAWS else ())
     return AskSummary(
         path=out,
-        n_rows=n_rows,
+        n_rows=len(journal.state.done | tally.written),
         n_asked=tally.n_asked,
-        n_kept=n_kept,
+        n_kept=len(journal.state.done),
         n_cached=tally.n_cached,
         n_errors=tally.n_errors,
         n_checks=tally.n_checks,
@@ -259,21 +257,46 @@ def _check_distinct(protocols: Mapping[str, Protocol]) -> None:
 
 def _open(
     out: Path, protocols: Mapping[str, Protocol], rule: Observable, *, resume: bool
-) -> Journal:
-    journal = Journal.resume(out, protocols) if resume else None
-    if journal is not None:
-        return journal
+) -> AnswerJournal:
     try:
         package = version("trueness")
     except PackageNotFoundError:
         package = "unknown"
-    versions = {"trueness": package, "python": ".".join(map(str, sys.version_info[:3]))}
-    return Journal.begin(out, protocols, {"extractor": rule.extractor, "versions": versions})
+    versions: dict[str, Json] = {
+        "trueness": package,
+        "python": ".".join(map(str, sys.version_info[:3])),
+    }
+    journal = AnswerJournal(
+        out,
+        protocols=protocols,
+        resume=resume,
+        extractor=rule.extractor,
+        facts={"versions": versions},
+    )
+    try:
+        _check_begun(journal, protocols)
+    except TruenessError:
+        journal.close()
+        raise
+    return journal
 
 
-def _torn(journal: Journal) -> list[str]:
-    dropped = "the last line of the file was cut off; it is dropped and asked again"
-    return [dropped] if journal.torn else []
+def _check_begun(journal: AnswerJournal, protocols: Mapping[str, Protocol]) -> None:
+    """Refuse to continue a file that has no header of ours, or lacks a condition's protocol."""
+    header = journal.state.header
+    if header is None:
+        if journal.state.done:
+            msg = f"{journal.path} has rows and no header; only a file that `ask` began goes on."
+            raise InputError(msg)
+        return
+    begun = header.get("protocols")
+    known = begun if isinstance(begun, dict) else {}
+    if new := [name for name in protocols if name not in known]:
+        msg = (
+            f"{journal.path} was begun with the conditions {', '.join(known)}; {new[0]!r} is not "
+            "among them. Ask the new conditions into another file."
+        )
+        raise FingerprintMismatch(msg)
 
 
 def _doubt(out: Path, epochs: int) -> list[str]:

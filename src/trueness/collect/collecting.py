@@ -8,13 +8,13 @@ from trueness.backends.protocol import Key, Model, Request, Result
 from trueness.collect import selfcheck
 from trueness.collect.binding import Bound
 from trueness.collect.cache import RequestCache, cache_key, describe
-from trueness.collect.journal import Journal
 from trueness.collect.observing import Observable, Row
 from trueness.collect.questions import Question
 from trueness.collect.seeds import draw_seed
 from trueness.collect.selfcheck import SelfCheck
 from trueness.collect.summary import Reuse
 from trueness.contract.errors import ProtocolError
+from trueness.table.journal import AnswerJournal
 
 Progress = Callable[[int, int, str], None]
 """(rows that are safe, rows wanted, condition): called after each batch is on the disk."""
@@ -44,6 +44,7 @@ class Tally:
     tokens_out: int = 0
     tokens_reused: int = 0
     n_safe: int = 0
+    written: set[Key] = field(default_factory=set)
     checks: dict[str, SelfCheck] = field(default_factory=dict)
     reuse: dict[str, Reuse] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -73,7 +74,7 @@ class Collector:
 
     model: Model
     observable: Observable
-    journal: Journal
+    journal: AnswerJournal
     settings: Settings
     tally: Tally
     bound: Bound
@@ -209,11 +210,13 @@ class Collector:
             self._keep(arrived)
 
     def _keep(self, results: Sequence[Result], *, cached: bool = False) -> None:
-        self.journal.append([self._row(result, cached=cached) for result in results])
+        if results:
+            self.journal.append([self._row(result, cached=cached) for result in results])
         if self.cache is not None and not cached:
             self.cache.put({self._cache_key(r.key): r for r in results if r.error is None})
         self.tally.count(results, cached=cached)
         self.tally.n_safe += len(results)
+        self.tally.written.update(result.key for result in results)
         if self.progress is not None and results:
             self.progress(self.tally.n_safe, self.n_wanted, self.name)
 
