@@ -20,9 +20,8 @@ def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -
     """The table with outcome, key and reason of every row, and golds through the same rules.
 
     A table that already records its extractor is returned as it is. Rows whose outcome was
-    recorded as something else than ``answered`` keep it. Answers that were handed in as keys, with
-    no completion beside them, go through the rules of the key alone, so that they can be compared
-    with a declaration's keys.
+    recorded as something else than ``answered`` keep it. Answers that were handed in as keys
+    go through the rules of the key alone, so that they can be compared with a declaration's.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -
         notes=(*table.notes, *notes),
         extractor=extractor_name(kind, fold_case=fold_case),
     )
-    if table.completion is None:
+    if table.completion is None or (table.answer.codes != NULL).any():
         return _answers_as_keys(table, fold_case=fold_case)
     key = table.completion.map(key_rule(kind, fold_case=fold_case))
     missing = table.completion.codes == NULL

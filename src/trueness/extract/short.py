@@ -26,7 +26,7 @@ SQL_CORE = (
     r"ELSE regexp_replace(regexp_replace({word}, '[.,;:!? \t\n\r]+$', ''), '^[ \t\n\r]+', '') END"
 )
 """A text without outer blanks and final stops, as a database computes it."""
-SQL_PLAIN = f"regexp_full_match({SQL_CORE}, '[A-Za-z0-9](( ?[!-~])*[A-Za-z0-9])?')"
+SQL_PLAIN = f"regexp_full_match({SQL_CORE}, '[A-Za-z0-9](( ?[!-~])* ?[A-Za-z0-9])?')"
 """Holds for texts whose key is their core in lower case: printable ASCII, single spaces inside,
 a letter or digit at both ends."""
 

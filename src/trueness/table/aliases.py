@@ -111,8 +111,8 @@ def resolve(
     free = [n for n in names if n not in given.values()]
     found = {role: _found(free, role) for role in ALIASES if role not in given}
     _place_answer(free, found, given, native=native, notes=notes)
-    if "completion" in given or found.get("completion"):
-        found.pop("answer", None if not native else "")
+    if not native and ("completion" in given or found.get("completion")):
+        found.pop("answer", None)  # what a tool extracted is evidence beside a completion
     columns = dict(given)
     for role, columns_found in found.items():
         if columns_found and _wanted(role, columns, found):

@@ -47,7 +47,7 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         row_number=_row_numbers(source),
         completion=completion,
         target=source.golds(roles.columns["target"]) if "target" in roles else None,
-        logprob=_floats(source.text(roles.columns["logprob"])) if "logprob" in roles else None,
+        logprob=_floats(source.numbers(roles.columns["logprob"])) if "logprob" in roles else None,
         extras=_extras(source, roles),
         completed=source.completed,
         protocols=_protocols(source.header),
@@ -176,7 +176,7 @@ def _check_answered(
 ) -> None:
     keyed = header is not None and header.get("extractor") is not None
     bare = answered & (answer.codes == NULL)
-    if completion is not None and not keyed:
+    if completion is not None and not keyed and (answer.codes == NULL).all():
         bare &= completion.codes == NULL
     if bare.any():
         msg = (

@@ -75,15 +75,18 @@ class BulkSource:
         if kind not in {"VARCHAR", "DOUBLE", "FLOAT", *_WHOLE}:
             self._refuse(name, "text or whole numbers are")
         if name not in self._columns:
-            self._columns[name] = self._store.interned(
-                self._table, f"CAST({quoted(name)} AS VARCHAR)", self.n_rows
-            )
+            word = quoted(name) if kind == "VARCHAR" else f"CAST({quoted(name)} AS VARCHAR)"
+            self._columns[name] = self._store.interned(self._table, word, self.n_rows)
         return self._columns[name]
 
     def answers(self, name: str) -> Column[str]:
         """A column of answers: text or null, nothing else."""
         if self._types[name] != "VARCHAR":
             self._refuse(name, "text is")
+        return self.text(name)
+
+    def numbers(self, name: str) -> Column[str]:
+        """A column of numbers, written out."""
         return self.text(name)
 
     def golds(self, name: str) -> Column[tuple[str, ...]]:

@@ -38,6 +38,9 @@ class Source(Protocol):
     def answers(self, name: str) -> Column[str]:
         """A column of answers: text or null, nothing else."""
 
+    def numbers(self, name: str) -> Column[str]:
+        """A column of numbers, written out."""
+
     def golds(self, name: str) -> Column[tuple[str, ...]]:
         """A column of texts or lists of texts, as tuples."""
 
@@ -87,6 +90,11 @@ class CellSource:
             For any other value: names the row, the type and the value.
         """
         return Column.of(self._answer(name, i, v) for i, v in enumerate(self.cells[name]))
+
+    def numbers(self, name: str) -> Column[str]:
+        """A column of numbers, written out."""
+        floats = (repr(v) if isinstance(v, float) else v for v in self.cells[name])
+        return Column.of(self._label(name, i, v) for i, v in enumerate(floats))
 
     def golds(self, name: str) -> Column[tuple[str, ...]]:
         """A column of texts or lists of texts, as tuples; an empty list is null."""

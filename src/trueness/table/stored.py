@@ -190,24 +190,27 @@ class StoredWords(StoredSequence[str]):
 
     def _keyed(self, rule: TextRule, plain: str, key: str) -> str:
         """A query for the key of every row, once the odd words have been through the rule."""
-        odd = self._store.new_table("SELECT 0::BIGINT AS r, ''::VARCHAR AS k LIMIT 0")
-        query = (
-            f"SELECT rowid, {self._word} FROM {self._table} "  # noqa: S608 - as above
-            f"WHERE NOT {plain} AND rowid BETWEEN ? AND ?"
+        odd = self._store.new_table(
+            f"SELECT rowid AS r, {self._word} AS w FROM {self._table} WHERE NOT {plain}"  # noqa: S608 - as above
         )
-        words_only = None if self._rows is None else np.zeros(self._n_rows, dtype=np.bool_)
-        if words_only is not None and self._rows is not None:
-            words_only[self._rows] = True
-        for start in range(0, self._n_rows, BATCH):
-            rows = self._store.rows(query, start, start + BATCH - 1)
-            kept = [(r, rule(w)) for r, w in rows if words_only is None or words_only[r]]
-            if kept:
-                positions, keys = zip(*kept, strict=True)
-                insert = f"INSERT INTO {odd} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])"
-                self._store.rows(insert, list(positions), list(keys))
+        done = self._store.new_table("SELECT 0::BIGINT AS r, ''::VARCHAR AS k LIMIT 0")
+        n_odd = self._store.rows(f"SELECT count(*) FROM {odd}")[0][0]  # noqa: S608 - as above
+        is_word = np.ones(self._n_rows, dtype=np.bool_)
+        if self._rows is not None:
+            is_word[:] = False
+            is_word[self._rows] = True
+        for start in range(0, n_odd, BATCH):
+            batch = f"SELECT r, w FROM {odd} WHERE rowid BETWEEN ? AND ?"  # noqa: S608 - as above
+            rows = self._store.rows(batch, start, start + BATCH - 1)
+            keys = [rule(w) if is_word[r] else None for r, w in rows]
+            self._store.rows(
+                f"INSERT INTO {done} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])",
+                [r for r, _ in rows],
+                keys,
+            )
         return (
-            f"SELECT CASE WHEN {plain} THEN {key} ELSE o.k END AS w FROM {self._table} "  # noqa: S608 - as above
-            f"LEFT JOIN {odd} o ON {self._table}.rowid = o.r ORDER BY {self._table}.rowid"
+            f"SELECT CASE WHEN o.r IS NULL THEN {key} ELSE o.k END AS w "  # noqa: S608 - as above
+            f"FROM {self._table} AS t LEFT JOIN {done} AS o ON t.rowid = o.r ORDER BY t.rowid"
         )
 
     def _fetch(self, start: int, count: int) -> list[str]:
