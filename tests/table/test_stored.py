@@ -69,3 +69,33 @@ def test_the_folder_goes_with_the_last_column() -> None:
 
 def test_codes_stay_small() -> None:
     assert column_of(TextStore(), ["a", None, "b"]).codes.dtype == np.int32
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(TEXTS, min_size=1, max_size=12), st.lists(TEXTS, min_size=1, max_size=12))
+def test_codes_in_other_words_are_the_same_however_they_are_kept(
+    one: list[str | None], two: list[str | None]
+) -> None:
+    plain = Column.of(one), Column.of(two)
+    expected = plain[0].codes_in(plain[1].words).tolist()
+    words = [None if v is None else plain[1].words.index(v) if v in two else -1 for v in one]
+    assert expected == [-1 if w is None else w for w in words]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "IN_MEMORY", 0)
+        store, other = TextStore(), TextStore()
+        first, second = column_of(store, one), column_of(store, two)
+        elsewhere = column_of(other, two)
+        for left, right in (
+            (first, second),
+            (first, elsewhere),
+            (first, plain[1]),
+            (plain[0], second),
+        ):
+            assert left.codes_in(right.words).tolist() == expected
+
+
+def test_half_a_character_is_in_no_database() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored, "IN_MEMORY", 0)
+        words = column_of(TextStore(), ["a"]).words
+    assert Column.of(["\ud800", "a"]).codes_in(words).tolist() == [-1, 0]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trueness.contract.errors import InputError
 from trueness.extract import keyed
-from trueness.table import AnswerTable, Protocol, read_answers, write_answers, write_jsonl
+from trueness.table import AnswerTable, Protocol, read_answers, write, write_jsonl
 
 WHOLE = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=8)
 ROW = st.fixed_dictionaries(
@@ -52,7 +52,7 @@ def test_a_keyed_table_comes_back_from_json_lines_and_parquet(
     with tempfile.TemporaryDirectory() as folder:
         for name in ("t.jsonl", "t.parquet"):
             path = Path(folder) / name
-            write_answers(table, path)
+            write(table, path)
             back = read_answers(path)
             assert facts(back) == facts(table)
             assert back.extractor == table.extractor
@@ -63,7 +63,7 @@ def test_a_keyed_table_comes_back_from_json_lines_and_parquet(
 def test_keys_and_outcomes_come_back_from_csv(rows: list[dict[str, object]]) -> None:
     table = keyed(read_answers(rows))
     with tempfile.TemporaryDirectory() as folder:
-        write_answers(table, Path(folder) / "t.csv")
+        write(table, Path(folder) / "t.csv")
         back = read_answers(Path(folder) / "t.csv")
     assert [f[:6] for f in facts(back)] == [f[:6] for f in facts(table)]
 
@@ -74,23 +74,23 @@ def test_protocols_notes_and_lone_surrogates_survive(tmp_path: Path) -> None:
     row = {"item": "a", "epoch": 1, "outcome": "answered", "completion": "x\ud800", "cached": True}
     path.write_text(json.dumps(header) + "\n" + json.dumps(row) + "\n", "utf-8")
     table = read_answers(path)
-    write_answers(table, tmp_path / "u.jsonl")
+    write(table, tmp_path / "u.jsonl")
     back = read_answers(tmp_path / "u.jsonl")
     assert back.completion is not None
     assert back.completion[0] == "x\ud800"
     assert back.protocols == {"none": Protocol({"model": "m", "t": 0.7})}
     assert back.extras["cached"].values() == ["true"]
     with pytest.raises(InputError, match=r"lone surrogate.*\.jsonl"):
-        write_answers(table, tmp_path / "u.parquet")
+        write(table, tmp_path / "u.parquet")
 
 
 def test_what_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
     table = read_answers([{"item": "a", "answer": "x"}])
     with pytest.raises(InputError, match=r"\.xlsx.* are known"):
-        write_answers(table, tmp_path / "t.xlsx")
+        write(table, tmp_path / "t.xlsx")
     for suffix in ("jsonl", "csv", "parquet"):
         with pytest.raises(InputError, match="cannot be written"):
-            write_answers(table, tmp_path / "absent" / f"t.{suffix}")
+            write(table, tmp_path / "absent" / f"t.{suffix}")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -24,6 +24,14 @@ class StoredSequence(Sequence[T]):
     def mapped(self, rule: Callable[[T], Any]) -> "Column[Any]":
         """One row a value, in order: what the rule makes of it, interned; None becomes null."""
 
+    @abstractmethod
+    def located(self, others: Sequence[T]) -> NDArray[np.int32]:
+        """Where each of these values stands among others; -1 where it does not."""
+
+    @abstractmethod
+    def find(self, values: Sequence[T]) -> NDArray[np.int32]:
+        """Where each of some given values stands among these; -1 where it does not."""
+
 
 @dataclass(frozen=True, slots=True)
 class TextRule:
@@ -106,3 +114,19 @@ class Column(Generic[T]):
             return Column(self.codes, mapped.words)
         lookup = np.append(mapped.codes, np.int32(NULL))  # code -1 reads the last entry
         return Column(lookup[self.codes], mapped.words)
+
+    def codes_in(self, words: Sequence[T]) -> NDArray[np.int32]:
+        """Codes of the rows' values in other words; -1 for null and where the word is not there.
+
+        >>> Column.of(["b", None, "c", "b"]).codes_in(("a", "b")).tolist()
+        [1, -1, -1, 1]
+        """
+        mine = self.words
+        if isinstance(mine, StoredSequence):
+            found = mine.located(words)
+        elif isinstance(words, StoredSequence):
+            found = words.find(mine)
+        else:
+            index = {word: code for code, word in enumerate(words)}
+            found = np.array([index.get(word, NULL) for word in mine], dtype=np.int32)
+        return np.append(found, np.int32(NULL))[self.codes]

@@ -51,6 +51,18 @@ class TextStore:
         self.connection.execute(f"CREATE TABLE {name} AS {select}")
         return name
 
+    def list_table(self, words: Sequence[str]) -> str:
+        """Keep words under a new name; one that no database can hold becomes null."""
+        name = self.new_table("SELECT ''::VARCHAR AS w LIMIT 0")
+        batch: list[str | None] = []
+        for word in words:
+            batch.append(word if _is_whole(word) else None)
+            if len(batch) == BATCH:
+                self.rows(f"INSERT INTO {name} SELECT unnest(?::VARCHAR[])", batch)
+                batch = []
+        self.rows(f"INSERT INTO {name} SELECT unnest(?::VARCHAR[])", batch)
+        return name
+
     def rows(self, query: str, *parameters: object) -> list[tuple[Any, ...]]:
         """All rows of a query."""
         return self.connection.execute(query, list(parameters)).fetchall()
@@ -121,12 +133,12 @@ class StoredWords(StoredSequence[str]):
         Rows of the table.
     """
 
-    __slots__ = ("_n_rows", "_pages", "_rows", "_store", "_table", "_word")
+    __slots__ = ("_n_rows", "_pages", "_rows", "_table", "_word", "store")
 
     def __init__(
         self, store: TextStore, table: str, word: str, rows: NDArray[np.int32] | None, n_rows: int
     ) -> None:
-        self._store, self._table, self._word = store, table, word
+        self.store, self._table, self._word = store, table, word
         self._rows, self._n_rows = rows, n_rows
         self._pages: OrderedDict[int, list[str]] = OrderedDict()
 
@@ -160,7 +172,7 @@ class StoredWords(StoredSequence[str]):
             f"SELECT rowid, {self._word} FROM {self._table} "  # noqa: S608 - names and rules of ours
             "WHERE rowid IN (SELECT unnest(?::BIGINT[]))"
         )
-        found: dict[int, str] = dict(self._store.rows(query, rows))
+        found: dict[int, str] = dict(self.store.rows(query, rows))
         return [found[row] for row in rows]
 
     def mapped(self, rule: Callable[[str], Any]) -> Column[Any]:
@@ -171,39 +183,82 @@ class StoredWords(StoredSequence[str]):
         if not isinstance(rule, TextRule):
             return Column.of(rule(word) for word in self)
         plain, key = (part.replace("{word}", self._word) for part in (rule.plain, rule.key))
-        odd, changed = self._store.rows(
+        odd, changed = self.store.rows(
             f"SELECT count(*) FILTER (NOT p), count(*) FILTER (p AND k IS DISTINCT FROM w) "  # noqa: S608 - as above
             f"FROM (SELECT {plain} AS p, {key} AS k, {self._word} AS w FROM {self._table})"
         )[0]
         each = np.arange(len(self), dtype=np.int32)
         if not odd and not changed:
             return Column(each, self)
-        if not odd and self._store.n_distinct(self._table, key) == len(self):
-            new_words = StoredWords(self._store, self._table, key, self._rows, self._n_rows)
-            return Column(each, self._store.loaded(new_words))
+        if not odd and self.store.n_distinct(self._table, key) == len(self):
+            new_words = StoredWords(self.store, self._table, key, self._rows, self._n_rows)
+            return Column(each, self.store.loaded(new_words))
         if not odd:
-            new = self._store.interned(self._table, key, self._n_rows)
+            new = self.store.interned(self._table, key, self._n_rows)
         else:
-            table = self._store.new_table(self._keyed(rule, plain, key))
-            new = self._store.interned(table, "w", self._n_rows)
+            table = self.store.new_table(self._keyed(rule, plain, key))
+            new = self.store.interned(table, "w", self._n_rows)
         return new if self._rows is None else new.take(self._rows.astype(np.intp))
+
+    def located(self, others: Sequence[str]) -> NDArray[np.int32]:
+        """Where each of these words stands among others; -1 where it does not."""
+        if isinstance(others, StoredWords) and others.store is self.store:
+            found = self._joined(self._listed(), others.distinct(), self._n_rows)
+            found = others.numbered(found)
+        else:
+            table = self.store.list_table(others)
+            found = self._joined(self._listed(), f"SELECT rowid AS f, w FROM {table}", self._n_rows)  # noqa: S608 - ours
+        return found if self._rows is None else found[self._rows]
+
+    def find(self, values: Sequence[str]) -> NDArray[np.int32]:
+        """Where each of some given words stands among these; -1 where it does not."""
+        table = self.store.list_table(values)
+        listed = f"SELECT rowid AS r, w FROM {table}"  # noqa: S608 - as above
+        return self.numbered(self._joined(listed, self.distinct(), len(values)))
+
+    def _listed(self) -> str:
+        return f"SELECT rowid AS r, {self._word} AS w FROM {self._table}"  # noqa: S608 - as above
+
+    def distinct(self) -> str:
+        """A query for the words (``w``) and the rows in which they stand (``f``)."""
+        if self._rows is None:
+            return f"SELECT rowid AS f, {self._word} AS w FROM {self._table}"  # noqa: S608 - as above
+        return f"SELECT min(rowid) AS f, {self._word} AS w FROM {self._table} GROUP BY 2"  # noqa: S608 - as above
+
+    def _joined(self, left: str, right: str, length: int) -> NDArray[np.int32]:
+        """For each row of the left query the row of the right one with its word."""
+        found = self.store.arrays(
+            f"SELECT a.r::INTEGER AS r, b.f::INTEGER AS f "  # noqa: S608 - as above
+            f"FROM ({left}) AS a JOIN ({right}) AS b ON a.w = b.w"
+        )
+        out = np.full(length, NULL, dtype=np.int32)
+        out[np.asarray(found["r"])] = np.asarray(found["f"])
+        return out
+
+    def numbered(self, rows: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Codes of the words that stand in some rows of the table; -1 stays."""
+        if self._rows is None:
+            return rows
+        number = np.full(self._n_rows + 1, NULL, dtype=np.int32)
+        number[self._rows] = np.arange(len(self._rows), dtype=np.int32)
+        return number[rows]
 
     def _keyed(self, rule: TextRule, plain: str, key: str) -> str:
         """A query for the key of every row, once the odd words have been through the rule."""
-        odd = self._store.new_table(
+        odd = self.store.new_table(
             f"SELECT rowid AS r, {self._word} AS w FROM {self._table} WHERE NOT {plain}"  # noqa: S608 - as above
         )
-        done = self._store.new_table("SELECT 0::BIGINT AS r, ''::VARCHAR AS k LIMIT 0")
-        n_odd = self._store.rows(f"SELECT count(*) FROM {odd}")[0][0]  # noqa: S608 - as above
+        done = self.store.new_table("SELECT 0::BIGINT AS r, ''::VARCHAR AS k LIMIT 0")
+        n_odd = self.store.rows(f"SELECT count(*) FROM {odd}")[0][0]  # noqa: S608 - as above
         is_word = np.ones(self._n_rows, dtype=np.bool_)
         if self._rows is not None:
             is_word[:] = False
             is_word[self._rows] = True
         for start in range(0, n_odd, BATCH):
             batch = f"SELECT r, w FROM {odd} WHERE rowid BETWEEN ? AND ?"  # noqa: S608 - as above
-            rows = self._store.rows(batch, start, start + BATCH - 1)
+            rows = self.store.rows(batch, start, start + BATCH - 1)
             keys = [rule(w) if is_word[r] else None for r, w in rows]
-            self._store.rows(
+            self.store.rows(
                 f"INSERT INTO {done} SELECT unnest(?::BIGINT[]), unnest(?::VARCHAR[])",
                 [r for r, _ in rows],
                 keys,
@@ -219,7 +274,7 @@ class StoredWords(StoredSequence[str]):
         high = end if self._rows is None else int(self._rows[end])
         if high - low >= _SPARSE * count:
             return self.pick(range(start, end + 1))
-        found = self._store.rows(
+        found = self.store.rows(
             f"SELECT {self._word} FROM {self._table} "  # noqa: S608 - as above
             "WHERE rowid BETWEEN ? AND ? ORDER BY rowid",
             low,
@@ -231,6 +286,11 @@ class StoredWords(StoredSequence[str]):
 
 
 _SPARSE = 8
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text is free of lone surrogates."""
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
 
 
 def _discard(connection: "duckdb.DuckDBPyConnection", folder: str) -> None:

@@ -16,7 +16,7 @@ from trueness.table.parquet import write_parquet
 SUFFIXES = (".jsonl", ".csv", ".parquet")
 
 
-def write_answers(table: AnswerTable, path: str | Path) -> None:
+def write(table: AnswerTable, path: str | Path) -> None:
     """Write a table in the format that the suffix names; the file appears whole or not at all.
 
     JSON lines hold everything. CSV and Parquet hold the rows; in CSV nothing and an empty text
@@ -36,12 +36,12 @@ def write_answers(table: AnswerTable, path: str | Path) -> None:
     """
     path = Path(path)
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": write_parquet}
-    write = writers.get(path.suffix.lower())
-    if write is None and not path.is_char_device():
+    writer = writers.get(path.suffix.lower())
+    if writer is None and not path.is_char_device():
         msg = f"{path} ends in {path.suffix!r}; {', '.join(SUFFIXES)} are known. Use one of these."
         raise InputError(msg)
     with whole_file(path) as partial:
-        (write or _write_jsonl)(table, partial)
+        (writer or _write_jsonl)(table, partial)
 
 
 def write_jsonl(table: AnswerTable, path: str | Path) -> None:

@@ -1,0 +1,150 @@
+"""Reading and keying large tables: time against DuckDB alone, and memory.
+
+Each figure is (name, value, limit). Files are generated in a temporary folder.
+"""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+
+from trueness.extract import keyed
+from trueness.table import read_answers
+
+Figure = tuple[str, float, float]
+
+ROWS = 1_000_000
+LARGE = 10_000_000
+_COUNT = """
+import sys, duckdb
+q = "SELECT count(DISTINCT answer) FROM read_csv('" + sys.argv[1] + "')"
+duckdb.connect().execute(q).fetchall()
+"""
+_READ = """
+import sys
+from trueness.extract import keyed, normalise_entities
+from trueness.table import read_answers
+table = keyed(read_answers(sys.argv[1]))
+normalise_entities(table.entity, table.row_number)
+"""
+_RESIDENT = """
+import resource
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def generated(folder: Path, rows: int, suffix: str) -> Path:
+    """A file of unique entities and mostly distinct answers."""
+    path = folder / f"answers{rows}.{suffix}"
+    select = (
+        "SELECT 'Entity number ' || i AS entity, "
+        f"'Answer ' || (hash(i) % {rows * 9 // 10}) || ' of town' AS answer FROM range({rows}) t(i)"
+    )
+    with duckdb.connect() as connection:
+        connection.execute("SET enable_progress_bar = false")
+        connection.execute(f"COPY ({select}) TO '{path}'")
+    return path
+
+
+def whole_process(folder: Path) -> list[Figure]:
+    """Processes that read and key a CSV, and that certify it, against one that counts in DuckDB."""
+    path = str(generated(folder, ROWS, "csv"))
+    count = median(lambda: run("-c", _COUNT, path))
+    read = median(lambda: run("-c", _READ, path))
+    certify = median(lambda: run("-m", "trueness.cli", "certify", path, "--json"))
+    resident = float(output("-c", _READ + _RESIDENT, path))
+    return [
+        ("csv 1e6: read and key, process / DuckDB count process", read / count, 6.0),
+        ("csv 1e6: certify, process / DuckDB count process", certify / count, 6.0),
+        ("csv 1e6: read and key, MB resident", resident, 700.0),
+    ]
+
+
+def parquet_memory(folder: Path) -> list[Figure]:
+    """Memory of reading and keying ten million rows."""
+    path = str(generated(folder, LARGE, "parquet"))
+    return [
+        (
+            "parquet 1e7: read and key, MB resident",
+            float(output("-c", _READ + _RESIDENT, path)),
+            1e3,
+        )
+    ]
+
+
+def counting(folder: Path) -> list[Figure]:
+    """Certificate and withheld count of string answers by GROUP BY, against a Counter."""
+    path = str(generated(folder, ROWS, "parquet"))
+    grouped = (
+        "SELECT sum(c) - count(*), sum(c) FILTER (c > 1) FROM (SELECT count(*) AS c "
+        f"FROM read_parquet('{path}') GROUP BY answer)"
+    )
+
+    def by_counter() -> None:
+        with duckdb.connect() as connection:
+            found = connection.execute(f"SELECT answer FROM read_parquet('{path}')").fetchall()  # noqa: S608 - as above
+        sizes = Counter(row[0] for row in found).values()
+        assert sum(sizes) - len(sizes) >= 0  # noqa: S101 - keeps the work
+
+    def by_group() -> None:
+        with duckdb.connect() as connection:
+            connection.execute(grouped).fetchall()
+
+    def ours() -> None:
+        keyed(read_answers(path))
+
+    plain = median(lambda: timed(by_counter))
+    return [
+        (
+            "parquet 1e6: GROUP BY / Counter and reading",
+            median(lambda: timed(by_group)) / plain,
+            0.5,
+        ),
+        (
+            "parquet 1e6: read and key / Counter and reading",
+            median(lambda: timed(ours)) / plain,
+            2.0,
+        ),
+    ]
+
+
+def run(*arguments: str) -> float:
+    """Seconds of a Python process."""
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *arguments], check=False, capture_output=True)
+    return time.perf_counter() - start
+
+
+def output(*arguments: str) -> str:
+    """What a Python process prints."""
+    done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def timed(work: Callable[[], None]) -> float:
+    """Seconds of a call."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def median(measure: Callable[[], float], *, repeats: int = 5) -> float:
+    """The middle of a few measurements."""
+    return sorted(measure() for _ in range(repeats))[repeats // 2]
+
+
+def figures() -> list[Figure]:
+    """All figures of this file."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        return [*whole_process(folder), *counting(folder), *parquet_memory(folder)]
+
+
+if __name__ == "__main__":
+    for title, value, limit in figures():
+        print(f"{'ok  ' if value <= limit else 'OVER'} {value:9.2f} (limit {limit:g})  {title}")
