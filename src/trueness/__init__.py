@@ -1,1 +1,67 @@
-"""Tell how often answers agree from how often they are right."""
+"""Tell how often a model's answers agree from how often they are right: proofs, not scores.
+
+>>> import trueness as tr
+>>> rows = [{"country": c, "answer": "Paris"} for c in ("France", "Peru", "Chad")]
+>>> tr.certify(rows, entity="country", relation="injective").details["certified_errors"]
+2
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trueness.api import ask as ask
+    from trueness.api import certify as certify
+    from trueness.api import certify_each as certify_each
+    from trueness.api import choose as choose
+    from trueness.api import measure as measure
+    from trueness.api import read as read
+    from trueness.contract import Decision as Decision
+    from trueness.contract import Reading as Reading
+    from trueness.contract import State as State
+    from trueness.contract.errors import TruenessError as TruenessError
+    from trueness.decide.withhold import withhold as withhold
+    from trueness.report import page as page
+
+_HOME = {
+    "ask": "trueness.api",
+    "certify": "trueness.api",
+    "certify_each": "trueness.api",
+    "choose": "trueness.api",
+    "measure": "trueness.api",
+    "read": "trueness.api",
+    "withhold": "trueness.decide.withhold",
+    "page": "trueness.report",
+    "Decision": "trueness.contract",
+    "Reading": "trueness.contract",
+    "State": "trueness.contract",
+    "TruenessError": "trueness.contract.errors",
+}
+
+__all__ = [
+    "Decision",
+    "Reading",
+    "State",
+    "TruenessError",
+    "ask",
+    "certify",
+    "certify_each",
+    "choose",
+    "measure",
+    "page",
+    "read",
+    "withhold",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        msg = f"module 'trueness' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value: object = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

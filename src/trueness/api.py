@@ -1,1 +1,371 @@
-"""The verbs as Python functions: read, key, measure."""
+"""The verbs as Python functions: read, key, measure, decide."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from trueness import sensors
+from trueness.collect.summary import AskSummary
+from trueness.contract import Decision, Reading, Verdict
+from trueness.contract.errors import InputError
+from trueness.decide.withhold import withhold as withhold
+from trueness.extract import check_rule, exact_number, keyed, named, normalise_entity, rule_of
+from trueness.sensors.orbits import Declaration, Params, slots
+from trueness.study.choosing import choose_condition, for_choosing, lists_answers
+from trueness.table import AnswerTable, Relation, bundled_relation, load_relation, read_answers
+
+_FIELDS = frozenset(f.name for f in fields(Declaration))
+_COLUMNS = frozenset(
+    "item entity answer completion target epoch condition template group model question outcome "
+    "reason logprob".split()
+)
+_FIRST_TOKEN = "first_token"
+
+
+def read(source: object, **columns: str | None) -> AnswerTable:
+    """Answers from a file, data frame or list of rows, keyed and ready to measure.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts or AnswerTable
+    **columns : str
+        Names of columns that are not recognised by themselves: ``entity``, ``answer``,
+        ``target``, ``epoch``, ``condition``, ``template`` …
+
+    Raises
+    ------
+    InputError
+        When the source cannot be read or its rows contradict one another.
+
+    Examples
+    --------
+    >>> table = read([{"country": "Peru", "answer": "Lima."}], entity="country")
+    >>> table.answer.values()
+    ['lima']
+    """
+    return named(keyed(read_answers(source, **columns)))
+
+
+def certify(source: object, *, condition: str | None = None, **given: Any) -> Reading:
+    """At least how many answers of one condition are wrong, without a key.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts or AnswerTable
+    condition : str or None
+        Which condition, where the table holds several.
+    **given
+        Names of columns as in `read`, and the fields of `trueness.Declaration`: ``relation``,
+        ``admissible``, ``capacities``, ``candidates``, ``slack``, ``identity``, ``filler``,
+        ``kind`` … ``relation_file`` names a file that fills them in; keywords win.
+
+    Returns
+    -------
+    Reading
+        ``value`` is certified errors over answered rows; ``flagged`` the rows to withhold.
+
+    Raises
+    ------
+    InputError
+        Several conditions and none named; a declaration that means nothing.
+
+    Examples
+    --------
+    >>> rows = [{"country": c, "answer": "Paris"} for c in ("France", "Peru", "Chad")]
+    >>> reading = certify(rows, entity="country", relation="injective")
+    >>> reading.summary()
+    'At least 2 of these 3 answers are wrong. No key was consulted.'
+    """
+    table, declared = _prepared(source, given)
+    if condition is not None:
+        table = table.only(condition)
+    elif len(table.conditions) > 1:
+        msg = (
+            f"the table holds {len(table.conditions)} conditions "
+            f"({', '.join(table.conditions[:5])}). Name one with condition=, or use certify_each."
+        )
+        raise InputError(msg)
+    return sensors.orbits.measure(table, _params(table, declared))
+
+
+def certify_each(source: object, **given: Any) -> dict[str, Reading]:
+    """The same for every condition of a table, in order of first appearance."""
+    table, declared = _prepared(source, given)
+    parts = table.conditions
+    if len(parts) == 1:
+        return {parts[0]: sensors.orbits.measure(table, _params(table, declared))}
+    return {
+        name: sensors.orbits.measure(part, _params(part, declared))
+        for name in parts
+        for part in [_with_protocol(table.only(name), name)]
+    }
+
+
+def measure(sensor: str, source: object, **given: Any) -> Reading:
+    """The reading of any sensor by name.
+
+    Parameters
+    ----------
+    sensor : str
+        As in `trueness.sensors.SENSORS`.
+    source : path, data frame, list of dicts or AnswerTable
+    **given
+        Columns as in `read`, and the sensor's own parameters.
+    """
+    module = sensors.find(sensor)
+    if module is sensors.orbits:
+        return certify(source, **given)
+    columns = {k: given.pop(k) for k in list(given) if k in _COLUMNS}
+    reading: Reading = module.measure(read(source, **columns), _other_params(module, given))
+    return reading
+
+
+def compare(before: object, after: object, *, sensor: str = "orbits", **given: Any) -> Reading:
+    """What changed between two tables, paired by the sensor's own keys."""
+    module = sensors.find(sensor)
+    if not hasattr(module, "compare"):
+        msg = f"the sensor {sensor!r} does not compare two tables; measure each of them."
+        raise InputError(msg)
+    first, declared = _prepared(before, given)
+    second, _ = _prepared(after, given)
+    reading: Reading = module.compare(first, second, _params(first, declared))
+    return reading
+
+
+def choose(source: object, *, accept_label_free: bool = False, **given: Any) -> Decision:
+    """The condition with provably fewest answers not right, of those in a table, or a decline.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts or AnswerTable
+    accept_label_free : bool
+        Choose by agreement between wordings alone, which stable distinct garbage wins.
+    **given
+        As in `certify`; ``baseline`` and ``min_common`` as in
+        `trueness.study.choosing.choose_condition`.
+    """
+    asked = {k: given.pop(k) for k in ("baseline", "min_common") if k in given}
+    table, declared = _prepared(source, given)
+    declared = for_choosing(declared)
+    return choose_condition(
+        table,
+        measure=lambda part: sensors.orbits.measure(part, _params(part, declared)),
+        answer_set=lists_answers(declared),
+        accept_label_free=accept_label_free,
+        **asked,
+    )
+
+
+def kept(source: AnswerTable, readings: Mapping[str, Reading]) -> AnswerTable:
+    """The rows that no reading withholds: answered, and not singled out.
+
+    Parameters
+    ----------
+    source : AnswerTable
+        The table that was measured.
+    readings : mapping of condition to Reading
+    """
+    keep = np.zeros(len(source), dtype=np.bool_)
+    for name, reading in readings.items():
+        rows = np.flatnonzero(_rows_of(source, name))
+        part = source.take(rows)
+        made = slots.slots_of(part, Params())
+        verdicts = withhold(reading).verdicts
+        if not len(verdicts):
+            msg = (
+                f"nothing can be withheld from a reading that is {reading.state}: {reading.reason}."
+            )
+            raise InputError(msg)
+        stays = np.fromiter((v.verdict is Verdict.KEEP for v in verdicts), np.bool_, len(verdicts))
+        keep[rows[made.row[stays[: len(made.row)]]]] = True
+    return source.take(keep)
+
+
+def ask(  # noqa: D417 - the others are those of trueness.collect.ask
+    relation: str | Path | Relation,
+    *,
+    model: str = "embedded",
+    out: str | Path,
+    conditions: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    cache: bool = True,
+    **given: Any,
+) -> AskSummary:
+    """Put the questions of a relation to a model and write the table of answers; resumable.
+
+    Parameters
+    ----------
+    relation : path, name of a bundled relation, or Relation
+    model : str
+        ``embedded``, ``gguf:FILE``, ``scripted:NAME``, ``replay:FILE``.
+    out : path
+        Where the rows go, as they come.
+    conditions : str, path or None
+        ``none,prose:128,the:128,…`` or a JSON file.
+    options : mapping or None
+        Of the model.
+    limit : int or None
+        Only the first entities.
+    cache : bool
+        Whether earlier answers to the same request are used.
+    **given
+        As in `trueness.collect.ask`.
+    """
+    from trueness.backends import open_model  # noqa: PLC0415 - models load when one is asked
+    from trueness.backends.weights import cache_dir  # noqa: PLC0415 - as above
+    from trueness.collect import ask as run  # noqa: PLC0415 - as above
+    from trueness.collect import facts_of  # noqa: PLC0415 - as above
+
+    loaded = _limited(find_relation(relation), limit)
+    seed = int(given.get("seed", 0))
+    opened = open_model(model, dict(options or {}), facts=facts_of(loaded))
+    try:
+        return run(
+            loaded,
+            opened,
+            _conditions(conditions, seed),
+            out=Path(out),
+            cache=cache_dir() / "requests.sqlite" if cache else None,
+            **given,
+        )
+    finally:
+        opened.close()
+
+
+def find_relation(relation: str | Path | Relation) -> Relation:
+    """A relation by value, by file, or by the name of one that comes with the package."""
+    if isinstance(relation, Relation):
+        return relation
+    if Path(relation).exists() or Path(relation).suffix:
+        return load_relation(relation)
+    return bundled_relation(str(relation))
+
+
+def _conditions(given: str | Path | None, seed: int) -> Any:
+    from trueness.collect import NONE, parse_conditions, read_conditions  # noqa: PLC0415 - as in ask
+
+    if given is None:
+        return (NONE,)
+    if Path(given).is_file():
+        return read_conditions(Path(given), seed=seed)
+    return parse_conditions(str(given), seed=seed)
+
+
+def _limited(relation: Relation, limit: int | None) -> Relation:
+    if limit is None:
+        return relation
+    if limit < 1:
+        msg = f"limit is {limit}; ask about at least 1 entity."
+        raise InputError(msg)
+    rows = relation.rows_per_entity
+    return replace(
+        relation,
+        entities=relation.entities[:limit],
+        golds=relation.golds[:limit],
+        rows_per_entity=None if rows is None else rows[:limit],
+        capacities=None,
+    )
+
+
+def _prepared(source: object, given: dict[str, Any]) -> tuple[AnswerTable, Declaration]:
+    """The keyed table, and what was declared about it."""
+    given = {k: v for k, v in given.items() if v is not None}
+    file = given.pop("relation_file", None)
+    unknown = sorted(set(given) - _FIELDS - _COLUMNS)
+    if unknown:
+        msg = (
+            f"{unknown[0]!r} is neither a column nor part of a declaration. Columns are "
+            f"{', '.join(sorted(_COLUMNS))}; a declaration has {', '.join(sorted(_FIELDS))}."
+        )
+        raise InputError(msg)
+    columns = {k: v for k, v in given.items() if k in _COLUMNS}
+    table = read(source, **columns)
+    words = {k: v for k, v in given.items() if k in _FIELDS}
+    if file is None:
+        return table, Declaration(**words)
+    relation = find_relation(file)
+    observable = _FIRST_TOKEN if _is_tokens(table) else "string"
+    return _overridden(table, relation, words), Declaration.from_relation(
+        relation, observable=observable, **words
+    )
+
+
+def _overridden(table: AnswerTable, relation: Relation, words: Mapping[str, Any]) -> AnswerTable:
+    if "relation" in words:
+        _check_kind(relation, str(words["relation"]))
+    if not words:
+        return table
+    note = f"declared by hand, not by the relation file {relation.name!r}: {', '.join(words)}."
+    return replace(table, notes=(*table.notes, note))
+
+
+def _check_kind(relation: Relation, said: str) -> None:
+    if said == "injective" and relation.kind != "injective":
+        msg = (
+            f"relation is declared injective and the relation file {relation.name!r} is of kind "
+            f"{relation.kind!r}. Leave one of the two out."
+        )
+        raise InputError(msg)
+
+
+def _is_tokens(table: AnswerTable) -> bool:
+    return (table.extractor or "").startswith(_FIRST_TOKEN)
+
+
+def _params(table: AnswerTable, declared: Declaration) -> Params:
+    """The declaration in the keys of a table, whatever rules made them."""
+    return Params.of(
+        declared,
+        key=_key_rule(table, declared),
+        entity=lambda name: normalise_entity(name) or name,
+        number=exact_number,
+    )
+
+
+def _key_rule(table: AnswerTable, declared: Declaration) -> Callable[[str], str | None]:
+    if _is_tokens(table):
+        return _token_rule(table, declared)
+    rule = rule_of(table.extractor)
+    return rule if rule is not None else lambda text: check_rule(table.extractor)(text)
+
+
+def _token_rule(table: AnswerTable, declared: Declaration) -> Callable[[str], str | None]:
+    """First tokens of golds, as they were recorded when the golds were asked about."""
+    known: dict[str, str] = {}
+    golds = list(declared.golds or ())
+    names = list(declared.entities or ())
+    if table.target is not None and table.entity is not None and len(golds) == len(names):
+        by_entity = dict(zip(table.entity.values(), table.target.values(), strict=True))
+        for name, gold in zip(names, golds, strict=True):
+            keys = by_entity.get(normalise_entity(name) or name)
+            if keys and len(keys) == 1:
+                known[gold] = keys[0]
+
+    def rule(text: str) -> str | None:
+        if text.startswith("tok:"):
+            return text
+        if text in known:
+            return known[text]
+        return check_rule(table.extractor)(text)
+
+    return rule
+
+
+def _with_protocol(table: AnswerTable, condition: str) -> AnswerTable:
+    mine = {k: v for k, v in table.protocols.items() if k == condition}
+    return replace(table, protocols=mine)
+
+
+def _rows_of(table: AnswerTable, condition: str) -> Any:
+    if condition not in table.conditions:
+        return np.ones(len(table), dtype=np.bool_)
+    return table.condition.codes == list(table.condition.words).index(condition)
+
+
+def _other_params(module: ModuleType, given: Mapping[str, Any]) -> Any:
+    return module.Params(**given)

@@ -27,11 +27,16 @@ def answer_table(
     ]
     back = [(asked, 0, owner, None, None) for asked, owner in (inverse or {}).items()]
     said = [r[3] or _outcome(r[2]) for r in (*rows, *back)]
-    keys = [a if o == "answered" else None for (_, _, a, _, _), o in zip((*rows, *back), said, strict=True)]
+    keys = [
+        a if o == "answered" else None
+        for (_, _, a, _, _), o in zip((*rows, *back), said, strict=True)
+    ]
     relation = ["r"] * len(rows) + ["r^-1"] * len(back)
     n = len(relation)
     return AnswerTable(
-        item=Column.of([f"{k}|{r[0]}|{r[1]}" for k, r in zip(relation, (*rows, *back), strict=True)]),
+        item=Column.of(
+            [f"{k}|{r[0]}|{r[1]}" for k, r in zip(relation, (*rows, *back), strict=True)]
+        ),
         epoch=np.ones(n, dtype=np.int32),
         condition=Column.of(["none"] * n),
         outcome=np.array([OUTCOMES.index(Outcome(o)) for o in said], dtype=np.int8),

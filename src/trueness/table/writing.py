@@ -96,7 +96,7 @@ def dumps_row(row: Mapping[str, Json]) -> str:
 def _write_csv(table: AnswerTable, path: Path) -> None:
     names = names_of(table)
     with path.open("w", encoding="utf-8", newline="", errors="backslashreplace") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(file, lineterminator="\r\n")  # both are then quoted inside of cells
         writer.writerow(names)
         for row in rows_of(table):
             writer.writerow([_cell(row.get(name)) for name in names])

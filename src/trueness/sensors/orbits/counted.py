@@ -169,9 +169,7 @@ def _own_name_is_listed(slots: Slots, params: Params, coded: Coded) -> bool:
     return bool((coded.upper[pairs[:, 1]] > 0).any())
 
 
-def _one_column(
-    slots: Slots, params: Params, coded: Coded, *, exact: bool
-) -> Certificate:
+def _one_column(slots: Slots, params: Params, coded: Coded, *, exact: bool) -> Certificate:
     """The closed forms of a single column without candidates, O(n)."""
     echo, filler = barred_slots(slots, params, coded)
     held = echo | filler
@@ -484,5 +482,3 @@ def _named_witness(
     for e, a in zip(found.entity.tolist(), found.answer.tolist(), strict=True):
         right.setdefault(e, []).append(coded.key(a, slots.keys))
     return lambda e: tuple(right.get(e, ()))
-
-

@@ -159,24 +159,26 @@ class Declaration:
         return out
 
     @classmethod
-    def from_relation(cls, relation: RelationFile, **overrides: object) -> Self:
-        """What a relation file declares; keyword arguments win."""
+    def from_relation(
+        cls, relation: RelationFile, *, observable: str = "string", **overrides: object
+    ) -> Self:
+        """What a relation file declares for an observable; other keyword arguments win."""
         values: dict[str, object] = {
             "relation": _KIND_OF_FILE.get(relation.kind, relation.kind),
             "entities": relation.entities,
         }
-        return cls(**{**values, **_from_file(relation), **overrides})  # type: ignore[arg-type]
+        return cls(**{**values, **_from_file(relation, observable), **overrides})  # type: ignore[arg-type]
 
 
 _KIND_OF_FILE = {"many_to_one": Kind.CAPACITY, "set_valued": Kind.CAPACITY}
 _OF_ORDER = ("values", "strict", "low", "high")
 
 
-def _from_file(relation: RelationFile) -> dict[str, object]:
+def _from_file(relation: RelationFile, observable: str) -> dict[str, object]:
     """The declaration that follows from a relation file's kind, golds and limits."""
     golds = [g for accepted in relation.golds for g in accepted]
     out: dict[str, object] = {}
-    identity = relation.identity.get("string")
+    identity = relation.identity.get(observable)
     if identity is not None and relation.kind != Kind.INVOLUTION:
         out["identity"] = identity
     if relation.kind == Kind.INVOLUTION:

@@ -225,7 +225,9 @@ def _witness(d: Drawing, c: Certificate) -> Table:
         ("entity", "answered", "right in this truth"),
         rows,
         n_rows=len(d.slots.entities),
-        note="It shows that no larger number follows; it is not claimed to be true."[: None if c.exact else 0]
+        note="It shows that no larger number follows; it is not claimed to be true."[
+            : None if c.exact else 0
+        ]
         + unique,
     )
 

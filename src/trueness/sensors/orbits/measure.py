@@ -19,7 +19,7 @@ from trueness.sensors.orbits.golds import contradiction
 from trueness.sensors.orbits.limits import Params
 from trueness.sensors.orbits.slots import ANSWERED, ERROR, Slots, slots_of
 from trueness.sensors.orbits.tally import Tally, tally
-from trueness.table import OUTCOMES, AnswerTable
+from trueness.table import NULL, OUTCOMES, AnswerTable
 
 RECERTIFY_SLOTS = 2_000_000
 """One column of at most so many slots is certified again without each assumption."""
@@ -97,6 +97,9 @@ def _unstable(table: AnswerTable) -> str | None:
         mark = protocol.fields.get("unstable")
         if mark:
             return str(mark)
+    repeats = table.extras.get("nondeterministic")
+    if repeats is not None and (repeats.codes != NULL).any():
+        return "the same prompt asked twice gave two answers"
     return None
 
 

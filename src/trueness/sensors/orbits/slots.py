@@ -248,7 +248,8 @@ def _most(slot: NDArray[np.int64]) -> int:
 def _conflict(table: AnswerTable, first: int, second: int) -> str:
     named = table.item if table.entity is None else table.entity
     said = [
-        repr(table.answer[row] or OUTCOMES[int(table.outcome[row])].value) for row in (first, second)
+        repr(table.answer[row] or OUTCOMES[int(table.outcome[row])].value)
+        for row in (first, second)
     ]
     rows = [int(table.row_number[row]) for row in (first, second)]
     return (

@@ -55,9 +55,7 @@ class Tally:
         """Orbits, largest first, equal sizes by column and key code."""
         order = np.lexsort((self.orbit_key, self.orbit_column, -self.sizes))[:most]
         for at in order.tolist():
-            yield Orbit(
-                int(self.orbit_column[at]), int(self.orbit_key[at]), int(self.sizes[at])
-            )
+            yield Orbit(int(self.orbit_column[at]), int(self.orbit_key[at]), int(self.sizes[at]))
 
 
 def tally(slots: Slots, table: AnswerTable, filler: frozenset[str]) -> Tally:

@@ -1,0 +1,64 @@
+"""Entities and their own answer keys, by the rules that keyed a table's answers."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from trueness.contract.errors import InputError
+from trueness.extract.entities import normalise_entities
+from trueness.extract.extraction import KINDS, extractor_name, key_rule
+from trueness.extract.short import short_rule
+from trueness.table.answers import AnswerTable
+
+VERBATIM = "verbatim"
+"""Names a table whose keys were made by hand: every text is its own key."""
+
+
+def rule_of(extractor: str | None) -> Callable[[str], str | None] | None:
+    """The rule from a name or a listed answer to its key; None where no rule of ours made the keys.
+
+    Parameters
+    ----------
+    extractor : str or None
+        As a table records it.
+    """
+    if extractor == VERBATIM:
+        return str
+    for kind in KINDS:
+        for fold_case in (True, False):
+            if extractor == extractor_name(kind, fold_case=fold_case):
+                return key_rule(kind, fold_case=fold_case)
+    return None
+
+
+def named(table: AnswerTable) -> AnswerTable:
+    """The table with its entities normalised and each entity's own answer key beside it.
+
+    Raises
+    ------
+    InputError
+        When two spellings are one entity or a name is blank.
+    """
+    if table.entity is None:
+        return table
+    table = replace(table, entity=normalise_entities(table.entity, table.row_number))
+    if table.entity_key is not None or table.entity is None:
+        return table
+    rule = rule_of(table.extractor)
+    if rule is None:
+        return table
+    folded = table.extractor in {extractor_name(k) for k in KINDS}
+    name_rule = str if rule is str else short_rule(fold_case=folded)
+    return replace(table, entity_key=table.entity.map(name_rule))
+
+
+def check_rule(extractor: str | None) -> Callable[[str], str | None]:
+    """The rule of `rule_of`, or an error that says why listed answers cannot be keyed."""
+    rule = rule_of(extractor)
+    if rule is None:
+        msg = (
+            f"the answers were keyed by {extractor!r}, so a list of answers cannot be compared "
+            "with them here. Use a relation file whose golds were asked about, or read the table "
+            "again from its completions."
+        )
+        raise InputError(msg)
+    return rule
