@@ -32,7 +32,7 @@ from trueness.table import read_answers
 table = keyed(read_answers(sys.argv[1]))
 normalise_entities(table.entity, table.row_number)
 """
-_CERTIFY = "from trueness.cli import main; main()"
+_CERTIFY = "import sys; from trueness.cli import main; sys.exit(main())"
 _RESIDENT = """
 import resource
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
