@@ -1,6 +1,7 @@
 """``trueness demo``: the main job on the embedded model, end to end."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,10 +10,15 @@ from trueness.cli import output as _output
 from trueness.cli.certify import SHOWN
 from trueness.cli.exits import of_readings
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from trueness.contract.serial import Json
+
 _STORY = """\
-The embedded model is asked one question about many entities, under several conditions.
-Answers that cannot all be right are counted. No key is consulted for that; the key is
-looked at afterwards, to show that the proof was right."""
+A model is asked one question about many entities, under several conditions. Answers that cannot
+all be right are counted. No key is consulted for that; the key is looked at afterwards, to show
+beside every proof what it did not see."""
 
 
 @click.command(short_help="The main job on the embedded model, end to end.")
@@ -24,19 +30,40 @@ def demo(*, model: str | None, seed: int | None, output: tuple[Path, ...], as_js
 
     Without `-o` the page is trueness-demo.html in the current folder.
     """
-    from trueness.study import demo as job
+    from trueness import demo as job
+    from trueness import report
 
     paths = output or (Path("trueness-demo.html"),)
     _output.check_paths(paths)
     if not as_json:
-        _output.show(_STORY + "\n")
-    done = job.run(**options.given({"model": model, "seed": seed}))
+        _output.show(f"{_STORY}\n")
+    done = job.run(tell=_output.note, **options.given({"model": model, "seed": seed}))
     _output.write_readings(
         done.readings,
         paths,
-        title="Answers of the embedded model, certified without a key",
+        title="A model's answers, certified without a key",
         columns=SHOWN,
-        decisions=(done.decision,),
+        decisions=tuple(done.decisions.values()),
+        overview=(done.table,),
     )
-    _output.show_readings(done.readings, as_json=as_json, columns=SHOWN, decisions=(done.decision,))
+    if as_json:
+        _output.show_readings(done.readings, as_json=True, decisions=tuple(done.decisions.values()))
+        return of_readings(done.readings.values())
+    parts = [*done.lines, "", report.block_text(done.table, width=_output.width())]
+    parts += [f"{name}: {d.summary()}" for name, d in done.decisions.items()]
+    name, column = list(done.readings.items())[-1]
+    parts += ["", f"{name}: {column.summary()}", *_withheld(column.details)]
+    _output.show("\n".join(parts))
     return of_readings(done.readings.values())
+
+
+def _withheld(details: "Mapping[str, Json]") -> tuple[str, ...]:
+    from fractions import Fraction
+
+    from trueness.decide.shares import percent_down
+
+    floor = details["precision_floor"]
+    if not isinstance(floor, float):
+        return ()
+    share = percent_down(Fraction(floor))
+    return (f"Withhold {details['n_withheld']} rows: at least {share} of them are wrong (proved).",)

@@ -20,6 +20,7 @@ from trueness.report.machine import junit as junit
 
 if TYPE_CHECKING:
     from trueness.report.md import markdown as markdown
+    from trueness.report.terminal import block_text as block_text
     from trueness.report.terminal import comparison as comparison
     from trueness.report.terminal import decision_text as decision_text
     from trueness.report.terminal import text as text
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _LAZY = {
     "text": "terminal",
+    "block_text": "terminal",
     "comparison": "terminal",
     "decision_text": "terminal",
     "markdown": "md",

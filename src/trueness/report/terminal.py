@@ -83,6 +83,20 @@ def comparison(
     return _render(Group(*_table(table, rows=len(table.rows))), width=width, color=color)
 
 
+def block_text(block: blocks.Block, *, width: int = 100, color: bool = False) -> str:
+    """One block as text, a table with all of its rows.
+
+    Parameters
+    ----------
+    block : Block
+    width, color :
+        As in `text`.
+    """
+    if isinstance(block, blocks.Table):
+        return _render(Group(*_table(block, rows=len(block.rows))), width=width, color=color)
+    return _render(Group(*_block(block)), width=width, color=color)
+
+
 def decision_text(decision: Decision, *, width: int = 100, color: bool = False) -> str:
     """A decision as text: what came out, why, and the verdict on each item or condition."""
     parts: list[RenderableType] = [

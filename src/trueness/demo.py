@@ -1,0 +1,120 @@
+"""The main job, end to end, on the embedded model and on a filled-in column."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+from trueness import api
+from trueness.contract import Decision, Reading
+from trueness.contract.blocks import Cell, Table
+
+CONDITIONS = "none,prose:128,shuffled:128,the:128,random:128,system:helpful"
+RELATIONS = ("capital", "language12")
+COLUMN = "filled_column.csv"
+COLUMNS = (
+    "condition",
+    "orbits",
+    "floor",
+    "floor with the answer set",
+    "true error",
+    "answered",
+)
+"""Heads of the small table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Demo:
+    """What the demonstration found.
+
+    ``readings`` are named ``relation · condition`` and, last, the filled-in column; ``table`` is
+    the small table; ``decisions`` has one choice of a condition for each relation.
+    """
+
+    readings: Mapping[str, Reading]
+    decisions: Mapping[str, Decision]
+    table: Table
+    lines: tuple[str, ...]
+
+
+def run(
+    *, model: str = "embedded", seed: int = 0, tell: Callable[[str], None] | None = None
+) -> Demo:
+    """Ask two relations under six conditions, certify every answer table, choose a condition.
+
+    Parameters
+    ----------
+    model : str
+        As in `trueness.api.ask`.
+    seed : int
+        Of shuffled and random prefixes.
+    tell : callable or None
+        Gets a sentence when a step begins or ends.
+    """
+    say = tell or (lambda _: None)
+    readings: dict[str, Reading] = {}
+    decisions: dict[str, Decision] = {}
+    rows: list[tuple[Cell, ...]] = []
+    lines: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="trueness-") as folder:
+        for relation in RELATIONS:
+            say(f"asking {model} about {relation} under {CONDITIONS.replace(',', ', ')}")
+            out = Path(folder) / f"{relation}.jsonl"
+            summary = api.ask(
+                relation,
+                model=model,
+                out=out,
+                conditions=CONDITIONS,
+                seed=seed,
+                templates=(0,),
+            )
+            lines += [f"{relation}: {line}" for line in summary.lines()[1:]]
+            rows += _certified(relation, out, readings)
+            decisions[relation] = api.choose(out, relation_file=relation)
+    say("certifying a filled-in column of 2,000 rows")
+    readings["filled-in column"] = filled_column()
+    table = Table("Two questions to one model, six ways", COLUMNS, tuple(rows), len(rows))
+    return Demo(readings, decisions, table, tuple(lines))
+
+
+def filled_column() -> Reading:
+    """The certificate of the bundled column, in which a known number of answers collide."""
+    with column_file() as path:
+        return api.certify(path, entity="company", answer="support_email", relation="injective")
+
+
+@contextmanager
+def column_file() -> Iterator[Path]:
+    """The bundled column as a file."""
+    with as_file(files("trueness") / "data" / COLUMN) as path:
+        yield path
+
+
+def _certified(relation: str, out: Path, readings: dict[str, Reading]) -> list[tuple[Cell, ...]]:
+    """The readings of one relation, and its lines of the small table."""
+    table = api.read(out)
+    found = api.find_relation(relation)
+    identity = found.identity.get("string")
+    closed = api.certify_each(table, relation_file=relation)
+    opened = api.certify_each(table, relation="injective", identity=identity)
+    rows: list[tuple[Cell, ...]] = []
+    for name, reading in closed.items():
+        readings[f"{relation} · {name}"] = reading
+        d = reading.details
+        rows.append(
+            (
+                f"{relation} · {name}",
+                _of(d["n_orbits"], d["n_answered"]),
+                _of(opened[name].details["certified_errors"], d["n_answered"]),
+                _of(d["certified_errors"], d["n_answered"]),
+                _of(d["true_errors"], d["n_answered"]),
+                _of(d["n_answered"], d["n_slots"]),
+            )
+        )
+    return rows
+
+
+def _of(part: object, whole: object) -> str:
+    return "–" if part is None else f"{part} of {whole}"
