@@ -16,7 +16,14 @@ from trueness.decide.withhold import withhold as withhold
 from trueness.extract import check_rule, exact_number, keyed, named, normalise_entity, rule_of
 from trueness.sensors.orbits import Declaration, Params, slots
 from trueness.study.choosing import choose_condition, for_choosing, lists_answers
-from trueness.table import AnswerTable, Relation, bundled_relation, load_relation, read_answers
+from trueness.table import (
+    AnswerTable,
+    Relation,
+    bundled_relation,
+    bundled_relations,
+    load_relation,
+    read_answers,
+)
 
 _FIELDS = frozenset(f.name for f in fields(Declaration))
 _COLUMNS = frozenset(
@@ -238,12 +245,17 @@ def ask(  # noqa: D417 - the others are those of trueness.collect.ask
 
 
 def find_relation(relation: str | Path | Relation) -> Relation:
-    """A relation by value, by file, or by the name of one that comes with the package."""
+    """A relation by value, by file, or by the name of one that comes with the package.
+
+    A file of that name comes first; ``capital`` and ``capital.json`` name the same bundled one.
+    """
     if isinstance(relation, Relation):
         return relation
-    if Path(relation).exists() or Path(relation).suffix:
-        return load_relation(relation)
-    return bundled_relation(str(relation))
+    name = str(relation).removesuffix(".json")
+    path = Path(relation)
+    if path.is_file() or (name not in bundled_relations() and (path.suffix or path.exists())):
+        return load_relation(path)
+    return bundled_relation(name)
 
 
 def _conditions(given: str | Path | None, seed: int) -> Any:

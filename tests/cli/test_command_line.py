@@ -364,7 +364,7 @@ def test_ask_hands_over_what_was_typed(
     more = ["-M", "slots=2", "--conditions", "none,the:8", "-n", "3", "--templates", "0,2"]
     assert main([*argv, *more, "--resume", "--no-progress", "--no-cache"]) == 0
     args, kwargs = fakes.calls["ask"]
-    assert args == (answers,)
+    assert args == (str(answers),)
     assert kwargs == {
         "model": "scripted:right",
         "out": out,

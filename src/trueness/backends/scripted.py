@@ -15,7 +15,7 @@ from trueness.backends.protocol import Request, Result, Step
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 
-VERSION = "1"
+VERSION = "2"
 BOS = 1
 _SPECIAL = frozenset({0, BOS, 2})
 _BYTE = 3
@@ -67,7 +67,8 @@ class Script:
     says : str
         ``right``, ``echo``, ``garbage`` (stable, distinct for each entity) or a literal text.
     says_repeated : str or None
-        Said behind a repeated token instead.
+        Said behind a repeated token instead; ``one`` is the first answer that the model knows,
+        right for one entity and wrong for the others.
     padding : str
         ``right``: in a batch of unequal lengths, all but the longest prompts go wrong.
     order : str
@@ -91,7 +92,7 @@ class Script:
 
 SCRIPTS: Mapping[str, Script] = {
     "right": Script(),
-    "collapse": Script(says_repeated=" the the the the"),
+    "collapse": Script(says_repeated="one"),
     "echo": Script(says="echo"),
     "refuse": Script(says=" I'm sorry, but I cannot answer that."),
     "empty": Script(says=""),
@@ -99,7 +100,7 @@ SCRIPTS: Mapping[str, Script] = {
     "right-padding": Script(padding="right"),
     "reversed": Script(order="reversed"),
     "flaky": Script(fails=3),
-    "slow": Script(says_repeated=" the the the the", seconds=0.01),
+    "slow": Script(says_repeated="one", seconds=0.01),
     "restless": Script(restless=True),
 }
 
@@ -222,7 +223,7 @@ class ScriptedModel:
         body = tuple(i for i in ids if i != BOS)
         repeated = len(body) > _REPEATS and len(set(body[:_REPEATS])) == 1
         if script.says_repeated is not None and repeated:
-            return script.says_repeated
+            return self._one_answer() if script.says_repeated == "one" else script.says_repeated
         if said not in {"right", "echo", "garbage"}:
             return said
         text = self._tokenizer.decode(body)
@@ -230,6 +231,10 @@ class ScriptedModel:
         if said == "garbage" or entity is None:
             return _garbage(_digest(tuple(body[-24:])) if entity is None else entity)
         return f" {entity if said == 'echo' else self.facts[entity]}"
+
+    def _one_answer(self) -> str:
+        known = next(iter(self.facts.values()), None)
+        return _garbage("one") if known is None else f" {known}"
 
     def _entity(self, text: str) -> str | None:
         found = [(text.rfind(name) + len(name), name) for name in self._known if name in text]

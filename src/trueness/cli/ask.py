@@ -12,7 +12,10 @@ from trueness.cli.exits import Exit
 
 @click.command(short_help="Ask a model; every answer becomes a row.")
 @click.option(
-    "--relation-file", required=True, type=options.existing_file(), help="What to ask about whom."
+    "--relation-file",
+    required=True,
+    metavar="FILE|NAME",
+    help="What to ask about whom: a file, or one that comes along, e.g. capital.",
 )
 @click.option(
     "--model",
@@ -56,7 +59,7 @@ from trueness.cli.exits import Exit
 )
 def ask(
     *,
-    relation_file: Path,
+    relation_file: str,
     model_option: tuple[str, ...],
     templates: str | None,
     out: Path,

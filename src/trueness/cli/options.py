@@ -71,7 +71,9 @@ def declaration(verb: Verb) -> Verb:
                 "involution or metric.",
             ),
             click.option(
-                "--relation-file", type=existing_file(), help="A relation with its declaration."
+                "--relation-file",
+                metavar="FILE|NAME",
+                help="A relation with its declaration; a file, or one that comes along: capital.",
             ),
             click.option(
                 "--admissible",
