@@ -29,6 +29,7 @@ SHOWN = {
 @click.argument("answers", type=options.existing_file())
 @options.columns
 @options.declaration
+@options.ceiling
 @click.option("--only", multiple=True, metavar="NAME", help="Only this condition; may be repeated.")
 @click.option(
     "--max-error-floor",

@@ -32,6 +32,8 @@ DECLARATION = (
     "identity",
     "filler",
     "kind",
+    "delta",
+    "contrasts",
 )
 
 
@@ -112,6 +114,22 @@ def declaration(verb: Verb) -> Verb:
     ):
         verb = option(verb)
     return verb
+
+
+def ceiling(verb: Verb) -> Verb:
+    """``--delta`` and ``--contrasts``: a ceiling of the accuracy of sampled answers."""
+    verb = click.option(
+        "--contrasts",
+        type=click.IntRange(min=1),
+        metavar="C",
+        help="How many conditions are compared by their ceilings (with --delta).",
+    )(verb)
+    return click.option(
+        "--delta",
+        type=Finite(min=0, max=0.25, min_open=True, max_open=True),
+        help="Answers are independent draws: also the accuracy they exceed with at most this "
+        "probability.",
+    )(verb)
 
 
 def outputs(verb: Verb) -> Verb:

@@ -52,7 +52,7 @@ def assumptions(
         From changed parameters to their certified errors; None where that would cost too much.
     """
     out = []
-    for clause in _clauses(params, n_columns, golds_known):
+    for clause in _clauses(params, n_columns, golds_known=golds_known):
         resting = None
         if recertify is not None and clause.without is not None and certified:
             resting = max(0, certified - recertify(clause.without))
@@ -60,14 +60,14 @@ def assumptions(
     return tuple(out)
 
 
-def _clauses(params: Params, n_columns: int, golds_known: bool) -> Iterator[_Clause]:
+def _clauses(params: Params, n_columns: int, *, golds_known: bool) -> Iterator[_Clause]:
     yield from _relation(params)
     if params.declaration.relation in COUNTED:
         yield from _lists(params)
     yield from _exceptions(params)
     if n_columns > 1:
         yield _Clause(f"the {n_columns} columns ask the same question")
-    yield from _keys(params, n_columns, golds_known)
+    yield from _keys(params, n_columns, golds_known=golds_known)
 
 
 def _relation(params: Params) -> Iterator[_Clause]:
@@ -133,7 +133,7 @@ def _exceptions(params: Params) -> Iterator[_Clause]:
         yield _Clause(f"at most {d.slack} entities break the limits")
 
 
-def _keys(params: Params, n_columns: int, golds_known: bool) -> Iterator[_Clause]:
+def _keys(params: Params, n_columns: int, *, golds_known: bool) -> Iterator[_Clause]:
     d = params.declaration
     if d.relation in NUMERIC:
         yield _Clause("an answer that is no number is not right")

@@ -102,7 +102,7 @@ class Certificate:
 
 @dataclass(frozen=True, slots=True)
 class Inconsistent:
-    """No truth satisfies the declaration; a finding about the declaration, not about the answers."""
+    """No truth satisfies the declaration: a finding about the declaration, not the answers."""
 
     reason: str
     violator: tuple[str, ...] = ()

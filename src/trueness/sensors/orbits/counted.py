@@ -360,9 +360,8 @@ def _owners(slots: Slots, coded: Coded) -> tuple[Ints, Ints, int]:
     """Who came back for which answer; names that are no entity become further rows."""
     known: dict[str, int] = {}
     if slots.own_key is not None:
-        for e, key in zip(slots.entity.tolist(), slots.own_key.values(), strict=True):
-            if key is not None:
-                known[key] = e
+        named = zip(slots.entity.tolist(), slots.own_key.values(), strict=True)
+        known = {key: e for e, key in named if key is not None}
     outside: dict[str, int] = {}
     owners, asked = [], []
     for back in slots.back:

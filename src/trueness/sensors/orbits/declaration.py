@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Self
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
+from trueness.stats.ceilings import MAX_DELTA
 from trueness.table.relations import Relation as RelationFile
 
 Key = Callable[[str], str | None]
@@ -80,6 +81,11 @@ class Declaration:
         All declared entities in order, asked or not. None: those in the table.
     kind : "exact" or "relaxation"
         Whether the certificate is computed exactly or by its cheaper, sound relaxation.
+    delta : float or None
+        Answers are independent draws: also give the accuracy they exceed with probability at
+        most ``delta / contrasts``, in (0, 1/4). None gives no such ceiling.
+    contrasts : int
+        How many conditions are compared with ceilings.
 
     Raises
     ------
@@ -110,6 +116,8 @@ class Declaration:
     tolerance_radius: float | str = 0
     entities: Collection[str] | None = None
     kind: str = "exact"
+    delta: float | None = None
+    contrasts: int = 1
 
     def __post_init__(self) -> None:
         _check_names(self)
@@ -140,7 +148,7 @@ class Declaration:
     @property
     def declares_nothing(self) -> bool:
         """Whether no certificate can come out of a single column."""
-        return self == Declaration(kind=self.kind)
+        return self == Declaration(kind=self.kind, delta=self.delta, contrasts=self.contrasts)
 
     def opened(self) -> "Declaration":
         """The same without any list of admissible answers: what collisions alone prove."""
@@ -252,11 +260,26 @@ def _check_limits(d: Declaration) -> None:
         for answer, limit in getattr(d, name).items():
             _check_whole(f"{name}[{answer!r}]", limit)
     _check_whole("slack", d.slack)
+    _check_whole("contrasts", d.contrasts, least=1)
+    _check_delta(d.delta)
     if not isinstance(d.default_capacity, str) and d.default_capacity is not None:
         _check_whole("default_capacity", d.default_capacity)
     rows = d.rows_per_entity
-    for entity, r in ({"": rows} if isinstance(rows, Integral) else dict(rows)).items():
+    each: Mapping[str, int] = rows if isinstance(rows, Mapping) else {"": rows}
+    for entity, r in each.items():
         _check_whole(f"rows_per_entity of {entity!r}" if entity else "rows_per_entity", r, least=1)
+
+
+def _check_delta(delta: object) -> None:
+    if delta is None:
+        return
+    is_number = isinstance(delta, Real) and not isinstance(delta, bool)
+    if not is_number or not 0 < delta < MAX_DELTA:  # type: ignore[operator] # it is a number
+        msg = (
+            f"delta is {delta!r}; a number above 0 and below 1/4 is wanted, where the ceiling is "
+            "proved. Use 0.05."
+        )
+        raise InputError(msg)
 
 
 def _check_whole(name: str, value: object, least: int = 0) -> None:

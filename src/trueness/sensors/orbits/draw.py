@@ -49,6 +49,8 @@ class Drawing:
     blind_to: Sequence[str]
     protocol: Sequence[str]
     notes: Sequence[str]
+    more: Sequence[Block] = ()
+    """What other measures of the same table add, drawn behind the certificate."""
 
 
 def blocks(d: Drawing) -> tuple[Block, ...]:
@@ -59,6 +61,7 @@ def blocks(d: Drawing) -> tuple[Block, ...]:
     out.append(_shares(d.tally))
     if d.certificate is not None:
         out.extend(_of_certificate(d, d.certificate))
+    out.extend(d.more)
     if d.assumptions:
         out.append(Notes("Assumptions", tuple(map(str, d.assumptions)), "assumptions"))
     out.append(Notes("Blind to", tuple(d.blind_to), "blind_spots"))
@@ -219,7 +222,9 @@ def _witness(d: Drawing, c: Certificate) -> Table:
         )
         for e in range(n)
     )
-    unique = {True: " It is the only one.", False: " Others exist."}.get(c.witness_is_unique, "")
+    unique = ""
+    if c.witness_is_unique is not None:
+        unique = " It is the only one." if c.witness_is_unique else " Others exist."
     return Table(
         "A truth with exactly this many errors" if c.exact else "A truth with few errors",
         ("entity", "answered", "right in this truth"),

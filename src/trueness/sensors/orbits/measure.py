@@ -8,30 +8,30 @@ from fractions import Fraction
 import numpy as np
 
 from trueness.contract import Flagged, ItemReading, Reading, Rows, State
+from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 from trueness.sensors import orbits
 from trueness.sensors.orbits.assumptions import Assumption, assumptions
-from trueness.sensors.orbits.certificate import Certificate, Inconsistent
+from trueness.sensors.orbits.certificate import Certificate
 from trueness.sensors.orbits.certify import certify
 from trueness.sensors.orbits.draw import Drawing, blocks
-from trueness.sensors.orbits.golds import contradiction
+from trueness.sensors.orbits.finding import Finding, find
+from trueness.sensors.orbits.golds import caution
 from trueness.sensors.orbits.limits import Params
+from trueness.sensors.orbits.recovery import recovery_details
+from trueness.sensors.orbits.sampled import Ceiling, ceiling_of
 from trueness.sensors.orbits.slots import ANSWERED, ERROR, Slots, slots_of
+from trueness.sensors.orbits.symmetry_scores import Symmetry, symmetry_details, symmetry_of
 from trueness.sensors.orbits.tally import Tally, tally
-from trueness.table import NULL, OUTCOMES, AnswerTable
+from trueness.table import OUTCOMES, AnswerTable
 
 RECERTIFY_SLOTS = 2_000_000
 """One column of at most so many slots is certified again without each assumption."""
+LINE = 300
+"""Characters of one printed protocol line."""
 RECERTIFY_PAIRS = 5_000
 """The same for several columns or candidates, where a certificate costs more."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Finding:
-    state: State
-    reason: str | None
-    certificate: Certificate | None
 
 
 def measure(table: AnswerTable, params: Params | None = None) -> Reading:
@@ -66,45 +66,39 @@ def measure(table: AnswerTable, params: Params | None = None) -> Reading:
         raise InputError(msg)
     slots = slots_of(table, params)
     counts = tally(slots, table, params.filler)
-    finding = _find(slots, table, params, counts)
+    finding = find(slots, table, params, counts)
     rests = _assumptions(slots, params, counts, finding)
-    return _reading(table, slots, params, counts, finding, rests)
+    beside = _beside(table, slots, params, counts, finding)
+    return _reading(table, slots, params, counts, finding, rests, beside)
 
 
-def _find(slots: Slots, table: AnswerTable, params: Params, counts: Tally) -> _Finding:
-    found = certify(slots, params)
-    if isinstance(found, Inconsistent):
-        return _Finding(State.NOT_APPLICABLE, found.reason, None)
-    false = contradiction(slots, table, params, counts, found)
-    if false is not None:
-        return _Finding(State.NOT_APPLICABLE, false, None)
-    if not counts.n_answered:
-        reason = (
-            f"no answer among {counts.n_slots:,} slots: {counts.n_no_answer:,} without an answer, "
-            f"{counts.n_error:,} missing"
-        )
-        return _Finding(State.NO_EVIDENCE, reason, found)
-    unstable = _unstable(table)
-    if unstable is not None:
-        return _Finding(State.UNSTABLE, unstable, found)
-    if not found.certified_errors:
-        return _Finding(State.SILENT, "nothing in these answers contradicts the declaration", found)
-    return _Finding(State.MEASURED, None, found)
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """What the same table says apart from the certificate."""
+
+    ceiling: Ceiling
+    symmetry: Symmetry | None
+    caution: tuple[str, ...]
+    details: dict[str, Json]
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        drawn = () if self.symmetry is None else self.symmetry.blocks()
+        return (*self.ceiling.blocks(), *drawn)
 
 
-def _unstable(table: AnswerTable) -> str | None:
-    for protocol in table.protocols.values():
-        mark = protocol.fields.get("unstable")
-        if mark:
-            return str(mark)
-    repeats = table.extras.get("nondeterministic")
-    if repeats is not None and (repeats.codes != NULL).any():
-        return "the same prompt asked twice gave two answers"
-    return None
+def _beside(
+    table: AnswerTable, slots: Slots, params: Params, counts: Tally, finding: Finding
+) -> _Beside:
+    ceiling = ceiling_of(table, slots, params.declaration, counts=counts, finding=finding)
+    symmetry = symmetry_of(table, slots)
+    warned = () if finding.state is State.NOT_APPLICABLE else caution(slots, table, params)
+    named = {**ceiling.details(), **recovery_details(slots), **symmetry_details(symmetry)}
+    return _Beside(ceiling, symmetry, warned, named)
 
 
 def _assumptions(
-    slots: Slots, params: Params, counts: Tally, finding: _Finding
+    slots: Slots, params: Params, counts: Tally, finding: Finding
 ) -> Sequence[Assumption]:
     found = finding.certificate
     if found is None:
@@ -126,13 +120,14 @@ def _assumptions(
     )
 
 
-def _reading(  # noqa: PLR0917 - the six things that a reading is made of
+def _reading(  # noqa: PLR0917 - the seven things that a reading is made of
     table: AnswerTable,
     slots: Slots,
     params: Params,
     counts: Tally,
-    finding: _Finding,
+    finding: Finding,
     rests: Sequence[Assumption],
+    beside: _Beside,
 ) -> Reading:
     found = finding.certificate
     measured = finding.state is State.MEASURED and found is not None
@@ -145,10 +140,16 @@ def _reading(  # noqa: PLR0917 - the six things that a reading is made of
         tally=counts,
         params=params,
         certificate=found,
-        assumptions=rests,
+        assumptions=(*rests, *beside.ceiling.assumptions()),
         blind_to=orbits.CONTRACT.blind_to,
         protocol=_protocol_lines(table, params),
-        notes=(*table.notes, *params.notes, *(found.notes if found else ())),
+        notes=(
+            *table.notes,
+            *params.notes,
+            *(found.notes if found else ()),
+            *beside.caution,
+        ),
+        more=beside.blocks,
     )
     return Reading(
         sensor=orbits.CONTRACT.sensor,
@@ -161,16 +162,16 @@ def _reading(  # noqa: PLR0917 - the six things that a reading is made of
         interval_kind="proved lower bound" if measured else None,
         n_measured=counts.n_answered,
         n_items=counts.n_slots,
-        per_item=Rows(len(slots), _per_item(slots, items, finding)),
+        per_item=Rows(len(slots), _per_item(slots, items, finding, beside.symmetry)),
         flagged=_flagged(items, finding),
-        details=details(counts, slots, params, found),
+        details=details(counts, slots, found) | beside.details,
         blocks=blocks(drawing),
         fingerprint=_fingerprint(table, params),
         versions=_versions(table),
     )
 
 
-def _flagged(items: Callable[[int], str], finding: _Finding) -> Flagged:
+def _flagged(items: Callable[[int], str], finding: Finding) -> Flagged:
     found = finding.certificate
     if found is None or finding.state is not State.MEASURED:
         return Flagged()
@@ -195,7 +196,7 @@ def _item_names(table: AnswerTable, slots: Slots) -> Callable[[int], str]:
 
 
 def _per_item(
-    slots: Slots, items: Callable[[int], str], finding: _Finding
+    slots: Slots, items: Callable[[int], str], finding: Finding, symmetry: Symmetry | None
 ) -> Callable[[int], ItemReading]:
     found = finding.certificate
     measured = finding.state is State.MEASURED
@@ -208,6 +209,8 @@ def _per_item(
             "outcome": OUTCOMES[outcome].value,
             "answer": slots.keys[int(slots.key[slot])] if outcome == ANSWERED else None,
         }
+        if symmetry is not None:
+            extra |= symmetry.of_entity(int(slots.entity[slot]))
         if outcome != ANSWERED:
             why = "missing" if outcome == ERROR else "no answer"
             return ItemReading(items(slot), State.NO_EVIDENCE, why, None, extra)
@@ -223,9 +226,7 @@ def _per_item(
     return entry
 
 
-def details(
-    counts: Tally, slots: Slots, params: Params, found: Certificate | None
-) -> dict[str, Json]:
+def details(counts: Tally, slots: Slots, found: Certificate | None) -> dict[str, Json]:
     """Named figures, present in every state; None where not defined."""
     k = None if found is None else found.certified_errors
     asked = counts.n_answered + counts.n_no_answer
@@ -285,7 +286,7 @@ def _number(value: Fraction | None) -> float | None:
 
 def _protocol_lines(table: AnswerTable, params: Params) -> tuple[str, ...]:
     lines = [f"{name}: {value}" for name, value in params.declaration.said().items()][:40]
-    lines = [line if len(line) <= 300 else f"{line[:299]}…" for line in lines]
+    lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines]
     if table.extractor:
         lines.append(f"answers keyed by {table.extractor}")
     for condition, protocol in table.protocols.items():

@@ -66,17 +66,19 @@ class Slots:
     @property
     def answered(self) -> NDArray[np.bool_]:
         """Slots with an answer key."""
-        return self.outcome == ANSWERED
+        answered: NDArray[np.bool_] = self.outcome == ANSWERED
+        return answered
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Slots that nothing came back for; they leave every denominator."""
-        return self.outcome == ERROR
+        missing: NDArray[np.bool_] = self.outcome == ERROR
+        return missing
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """One inverse question: which entity has this answer?
+    """One inverse question, about which entity has this answer.
 
     ``owner`` is the key that came back, None where nothing was answered; ``right`` says whether
     it is among the golds, None where there are none.
@@ -113,21 +115,21 @@ def slots_of(table: AnswerTable, params: Params) -> Slots:
             "to ask the same question. Certify them one by one."
         )
         raise InputError(msg)
-    row, n_repeats = _one_row_a_slot(table, entity, column)
-    own, other = _names_as_answers(table, row)
+    rows, n_repeats = _one_row_a_slot(table, entity, column)
+    own, other = _names_as_answers(table, rows)
     return Slots(
         entities=entities,
         columns=columns,
         keys=table.answer.words,
-        entity=entity[row],
-        column=column[row],
-        key=table.answer.codes[row],
-        outcome=table.outcome[row],
+        entity=entity[rows],
+        column=column[rows],
+        key=table.answer.codes[rows],
+        outcome=table.outcome[rows],
         own=own,
         other=other,
-        row=row,
+        row=rows,
         n_repeats=n_repeats,
-        own_key=None if table.entity_key is None else table.entity_key.take(row),
+        own_key=None if table.entity_key is None else table.entity_key.take(rows),
         back=back,
     )
 
@@ -188,25 +190,26 @@ def _columns(table: AnswerTable) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     for name in _COLUMN_PARTS:
         column: Column[str] | None = getattr(table, name)
         if column is not None:
-            used, codes = np.unique(column.codes, return_inverse=True)
+            used, at = np.unique(column.codes, return_inverse=True)
             words = ["-" if c == NULL else column.words[int(c)] for c in used]
-            parts.append((name, codes.astype(np.int32), words))
+            parts.append((name, at.astype(np.int32), words))
     if not table.epochs_numbered:
-        epochs, codes = np.unique(table.epoch, return_inverse=True)
-        parts.append(("draw", codes.astype(np.int32), [str(e) for e in epochs.tolist()]))
+        epochs, at = np.unique(table.epoch, return_inverse=True)
+        parts.append(("draw", at.astype(np.int32), [str(e) for e in epochs.tolist()]))
     parts = [p for p in parts if len(p[2]) > 1]
     code = np.zeros(len(table), dtype=np.int64)
     for _, codes, words in parts:
         code = code * len(words) + codes
-    used, code = np.unique(code, return_inverse=True)
-    if len(used) > _MAX_COLUMNS:
+    distinct, dense = np.unique(code, return_inverse=True)
+    if len(distinct) > _MAX_COLUMNS:
         msg = (
-            f"the table has {len(used)} columns of template, model and draw; at most "
+            f"the table has {len(distinct)} columns of template, model and draw; at most "
             f"{_MAX_COLUMNS} can be certified together. Name the columns with --epoch and "
             "--template."
         )
         raise InputError(msg)
-    return code.astype(np.int32), tuple(_column_name(int(u), parts) for u in used) or ("all",)
+    names = tuple(_column_name(int(u), parts) for u in distinct)
+    return dense.astype(np.int32), names or ("all",)
 
 
 def _column_name(code: int, parts: list[tuple[str, NDArray[np.int32], list[str]]]) -> str:
