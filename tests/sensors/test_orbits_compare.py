@@ -31,8 +31,8 @@ def one_column(
     before: Cells, after: Cells, params: Params | None = None, **more: Any
 ) -> dict[str, Any]:
     names = [f"e{i}" for i in range(len(before))]
-    tables = (answer_table(names, [[a] for a in side]) for side in (before, after))
-    return dict(compare(*tables, params, **more).details)
+    one, two = (answer_table(names, [[a] for a in side]) for side in (before, after))
+    return dict(compare(one, two, params, **more).details)
 
 
 @pytest.mark.parametrize("vector", COMPARISONS, ids=lambda v: v["name"])

@@ -84,10 +84,13 @@ def _statement(d: Drawing) -> Statement:
 def _orbits(d: Drawing) -> Groups:
     withheld = None if d.certificate is None else d.certificate.withheld
     groups = []
-    for orbit in d.tally.largest(MAX_ORBITS):
-        members = np.flatnonzero(
-            (d.slots.key == orbit.key) & (d.slots.column == orbit.column) & d.slots.answered
-        )
+    largest = tuple(d.tally.largest(MAX_ORBITS))
+    drawn = np.zeros(len(d.slots.keys) + 1, dtype=np.bool_)
+    drawn[[orbit.key for orbit in largest]] = True
+    among = np.flatnonzero(drawn[d.slots.key] & d.slots.answered)  # one look at all slots
+    key, column_code = d.slots.key[among], d.slots.column[among]
+    for orbit in largest:
+        members = among[(key == orbit.key) & (column_code == orbit.column)]
         shown = members[:MAX_CHIPS].tolist()
         flags = [bool(withheld[s]) if withheld is not None else False for s in shown]
         names = [cut(d.slots.entities[int(d.slots.entity[s])]) for s in shown]

@@ -166,7 +166,7 @@ def _entity_codes(
 ) -> tuple[NDArray[np.int32], Sequence[str]]:
     """Entity codes, with the declared entities first and in their order."""
     if declared is None:
-        used = np.unique(named.codes)
+        used = np.flatnonzero(np.bincount(named.codes, minlength=len(named.words)))
         if len(used) == len(named.words):
             return named.codes, named.words
         lookup = np.full(len(named.words), NULL, dtype=np.int32)
