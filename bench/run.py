@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -21,6 +22,8 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "bench.json"
 WORSE = 2.0
 """A ratio fails when it is so many times its recorded value."""
+MODULES = ("asking", "certificates", "processes", "symmetry_comparison", "tables")
+"""Stand beside this file; loaded after the number of threads is set."""
 PACKAGES = ("numpy", "scipy", "duckdb", "trueness")
 
 Measured = Callable[[], Iterable[tuple[str, float, float]]]
@@ -110,15 +113,10 @@ def _git(*arguments: str) -> str:
 
 def groups(*, quick: bool) -> list[Measured]:
     """Every benchmark; quick leaves the ten million rows out."""
-    import asking  # noqa: PLC0415 - after the number of threads is set
-    import certificates  # noqa: PLC0415 - as above
-    import processes  # noqa: PLC0415 - as above
-    import symmetry_comparison  # noqa: PLC0415 - as above
-    import tables  # noqa: PLC0415 - as above
-
+    asking, certificates, processes, symmetry, tables = map(import_module, MODULES)
     return [
         certificates.measure,
-        symmetry_comparison.ratios,
+        symmetry.ratios,
         lambda: tables.figures(quick=quick),
         asking.figures,
         lambda: processes.figures(quick=quick),

@@ -53,7 +53,7 @@ class ItemReading:
 
 @dataclass(frozen=True, slots=True)
 class Flagged:
-    """Items singled out, with what is proved about them.
+    """Items singled out, in the order of the reading's items, with what is proved about them.
 
     ``precision_floor`` is the proved least share of wrong ones among them, ``recall_floor`` the
     proved least share of all wrong ones that they hold; None where nothing is proved.

@@ -48,7 +48,7 @@ def items(reading: Reading, *, limit: int) -> Table | None:
     shown = list(islice(iter(reading.per_item), limit))
     if not shown:
         return None
-    marked = set(reading.flagged.items)
+    marked = set(islice(iter(reading.flagged.items), limit))  # in the order of the items
     extra = tuple(dict.fromkeys(key for i in shown for key in i.extra))
     columns: dict[str, list[Cell]] = {
         "Item": [i.item for i in shown],

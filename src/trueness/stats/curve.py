@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import maximum_filter1d
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.stats.capacity import over_capacity
@@ -248,6 +247,8 @@ def _knapsack(counts: Ints, cap: Ints) -> Ints:
 
 def _one_part(slope: Ints, c: int, k: int, never: int) -> Ints:
     """Greatest slope[t - s] over k < s < c, where t - s is at least 0."""
+    from scipy.ndimage import maximum_filter1d  # noqa: PLC0415 - slow to load, seldom needed
+
     width = c - k - 1
     padded = np.concatenate([np.full(c - 1, never), slope])  # entry t + c - 1 is slope[t]
     best = maximum_filter1d(padded, width, mode="constant", cval=never, origin=-(width // 2))

@@ -122,6 +122,8 @@ class Column(Generic[T]):
         [1, -1, -1, 1]
         """
         mine = self.words
+        if min(len(mine), len(words)) == 0:
+            return np.full(len(self), NULL, dtype=np.int32)
         if isinstance(mine, StoredSequence):
             found = mine.located(words)
         elif isinstance(words, StoredSequence):
