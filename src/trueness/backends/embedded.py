@@ -174,7 +174,7 @@ class GgufModel:
             "file_hash": self.sha256,
             "quantisation": self._facts.quantisation,
             "backend": "xllamacpp",
-            "backend_version": self._version,
+            "backend_version": f"{self._version}, plain attention",
             "tokenizer_hash": self._facts.tokenizer_hash,
             "chat_template": "raw" if template is None else text_sha256(template),
             "dtype": "quantised",
@@ -224,6 +224,9 @@ class GgufModel:
         given.model.path = str(self.path)
         given.n_parallel, given.n_ctx = self.slots, self.slots * self.n_context
         given.cpuparams.n_threads = given.cpuparams_batch.n_threads = self.threads
+        # flash attention rounds by how many tokens a pass holds: a reused prefix would then change
+        # answers (docs/decisions/0002-embedded-determinism.md)
+        given.flash_attn_type = runtime.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         given.n_threads_http = self.slots + 1
         given.hostnames, given.port, given.api_keys, given.ui = ["127.0.0.1"], 0, [key], False
         given.verbosity = _SILENT
