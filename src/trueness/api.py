@@ -105,6 +105,8 @@ def certify_each(source: object, **given: Any) -> dict[str, Reading]:
     parts = table.conditions
     if len(parts) == 1:
         return {parts[0]: sensors.orbits.measure(table, _params(table, declared))}
+    if declared.delta is not None:  # every ceiling holds, all conditions together
+        declared = replace(declared, contrasts=max(declared.contrasts, len(parts)))
     return {
         name: sensors.orbits.measure(part, _params(part, declared))
         for name in parts

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-import trueness.study
+import trueness
 import trueness.table
 from trueness import api, report, sensors
 from trueness.backends import weights
@@ -466,15 +466,22 @@ def test_output_is_utf_8_whatever_the_locale(tmp_path: Path) -> None:
 def test_demo_tells_its_story_writes_the_page_and_ends_with_the_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    done = SimpleNamespace(readings={"none": reading(), "b": reading()}, decision=decision())
-    job = SimpleNamespace(run=lambda **kwargs: done if kwargs == {"seed": 4} else None)
-    monkeypatch.setattr(trueness.study, "demo", job, raising=False)
-    monkeypatch.setitem(sys.modules, "trueness.study.demo", job)
+    done = SimpleNamespace(
+        readings={"none": reading(), "b": reading()},
+        decisions={"capital": decision()},
+        table=b.Table("Six ways", ("condition",), (("none",),), 1),
+        lines=("a line",),
+    )
+    told: list[object] = []
+    job = SimpleNamespace(run=lambda **kwargs: told.append(kwargs.pop("tell")) or done)
+    monkeypatch.setattr(trueness, "demo", job, raising=False)
+    monkeypatch.setitem(sys.modules, "trueness.demo", job)
     page = tmp_path / "out" / "demo.html"
     assert main(["demo", "--seed", "4", "-o", str(page)]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("The embedded model is asked")
-    assert "Taken: prose" in out
+    assert out.startswith("A model is asked")
+    assert "Six ways" in out
+    assert f"capital: {decision().summary()}" in out
     assert "Decision" in page.read_text()
 
 

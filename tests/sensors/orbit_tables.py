@@ -1,4 +1,4 @@
-"""Tables made by hand for the tests of certified errors: keys are given, entities key themselves."""
+"""Tables made by hand for the tests of certified errors; keys are given."""
 
 from collections.abc import Mapping, Sequence
 

@@ -89,7 +89,7 @@ def filled_column() -> AnswerTable:
             epoch=np.ones(n, dtype=np.int32),
             condition=Column.of(["none"] * n),
             outcome=np.zeros(n, dtype=np.int8),
-            answer=said,
+            answer=Column.of([None] * n),
             reason=Column.of([None] * n),
             row_number=np.arange(1, n + 1),
             completion=said,

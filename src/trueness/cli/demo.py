@@ -62,7 +62,7 @@ def _withheld(details: "Mapping[str, Json]") -> tuple[str, ...]:
 
     from trueness.decide.shares import percent_down
 
-    floor = details["precision_floor"]
+    floor = details.get("precision_floor")
     if not isinstance(floor, float):
         return ()
     share = percent_down(Fraction(floor))
