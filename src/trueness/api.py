@@ -1,5 +1,6 @@
 """The verbs as Python functions: read, key, measure, decide."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from trueness import sensors
 from trueness.collect.summary import AskSummary
 from trueness.contract import Decision, Reading, Verdict
 from trueness.contract.errors import InputError
-from trueness.decide.withhold import withhold as withhold
+from trueness.decide.withhold import withhold
 from trueness.extract import check_rule, exact_number, keyed, named, normalise_entity, rule_of
 from trueness.sensors.orbits import Declaration, Params, slots
 from trueness.study.choosing import choose_condition, for_choosing, lists_answers
@@ -27,10 +28,24 @@ from trueness.table import (
 
 _FIELDS = frozenset(f.name for f in fields(Declaration))
 _COLUMNS = frozenset(
-    "item entity answer completion target epoch condition template group model question outcome "
-    "reason logprob".split()
+    (
+        "item",
+        "entity",
+        "answer",
+        "completion",
+        "target",
+        "epoch",
+        "condition",
+        "template",
+        "group",
+        "model",
+        "question",
+        "outcome",
+        "reason",
+        "logprob",
+    )
 )
-_FIRST_TOKEN = "first_token"
+_TOKENS = "first_token"
 
 
 def read(source: object, **columns: str | None) -> AnswerTable:
@@ -159,6 +174,8 @@ def choose(source: object, *, accept_label_free: bool = False, **given: Any) -> 
     """
     asked = {k: given.pop(k) for k in ("baseline", "min_common") if k in given}
     table, declared = _prepared(source, given)
+    if declared.identity is None and _is_tokens(table):
+        declared = replace(declared, identity=_own_beginnings(table))
     declared = for_choosing(declared)
     return choose_condition(
         table,
@@ -194,7 +211,7 @@ def kept(source: AnswerTable, readings: Mapping[str, Reading]) -> AnswerTable:
     return source.take(keep)
 
 
-def ask(  # noqa: D417 - the others are those of trueness.collect.ask
+def ask(
     relation: str | Path | Relation,
     *,
     model: str = "embedded",
@@ -303,10 +320,57 @@ def _prepared(source: object, given: dict[str, Any]) -> tuple[AnswerTable, Decla
     if file is None:
         return table, Declaration(**words)
     relation = find_relation(file)
-    observable = _FIRST_TOKEN if _is_tokens(table) else "string"
-    return _overridden(table, relation, words), Declaration.from_relation(
-        relation, observable=observable, **words
+    if _is_tokens(table) and table.target is not None:
+        table = _without_inverse(_overridden(table, relation, words))
+        return table, _declared_tokens(table, relation, words)
+    return _overridden(table, relation, words), Declaration.from_relation(relation, **words)
+
+
+def _declared_tokens(
+    table: AnswerTable, relation: Relation, words: Mapping[str, Any]
+) -> Declaration:
+    """What a relation's golds declare about first tokens, whatever its kind.
+
+    First tokens are neither numbers nor names, and several golds may share one: a token may be
+    right for as many entities as have a gold that begins with it.
+    """
+    begun: dict[str, set[str]] = {}
+    if table.entity is not None and table.target is not None:
+        for name, keys in zip(table.entity.values(), table.target.values(), strict=True):
+            if name is not None:
+                begun.setdefault(name, set()).update(keys or ())
+    said = relation.identity.get(_TOKENS)
+    derived: dict[str, Any] = {
+        "relation": "capacity",
+        "entities": tuple(begun),
+        "capacities": dict(Counter(key for keys in begun.values() for key in keys)),
+        "closed": True,
+        "rows_per_entity": {name: max(1, len(keys)) for name, keys in begun.items()},
+    }
+    if said is not None:
+        named = () if isinstance(said, str) else tuple(map(normalise_entity, said))
+        derived["identity"] = said if said == "allowed" else (*named, *_own_beginnings(table))
+    return Declaration(**{**derived, **words})
+
+
+def _own_beginnings(table: AnswerTable) -> tuple[str, ...]:
+    """Entities with a right answer that begins as their own name does."""
+    if table.entity is None or table.target is None or table.entity_key is None:
+        return ()
+    rows = zip(table.entity.values(), table.entity_key.values(), table.target.values(), strict=True)
+    return tuple(dict.fromkeys(name for name, own, keys in rows if name and own in (keys or ())))
+
+
+def _without_inverse(table: AnswerTable) -> AnswerTable:
+    """The table without questions asked back: a first token does not tell whom it names."""
+    forward = slots.forward(table)
+    if len(forward) == len(table):
+        return table
+    note = (
+        f"{len(table) - len(forward)} answers to inverse questions are not used: a first token "
+        "does not tell whom it names."
     )
+    return replace(forward, notes=(*forward.notes, note))
 
 
 def _overridden(table: AnswerTable, relation: Relation, words: Mapping[str, Any]) -> AnswerTable:
@@ -328,44 +392,40 @@ def _check_kind(relation: Relation, said: str) -> None:
 
 
 def _is_tokens(table: AnswerTable) -> bool:
-    return (table.extractor or "").startswith(_FIRST_TOKEN)
+    return (table.extractor or "").startswith(_TOKENS)
 
 
 def _params(table: AnswerTable, declared: Declaration) -> Params:
     """The declaration in the keys of a table, whatever rules made them."""
     return Params.of(
         declared,
-        key=_key_rule(table, declared),
+        key=_key_rule(table),
         entity=lambda name: normalise_entity(name) or name,
         number=exact_number,
     )
 
 
-def _key_rule(table: AnswerTable, declared: Declaration) -> Callable[[str], str | None]:
+def _key_rule(table: AnswerTable) -> Callable[[str], str | None]:
     if _is_tokens(table):
-        return _token_rule(table, declared)
+        return _token_rule(table)
     rule = rule_of(table.extractor)
-    return rule if rule is not None else lambda text: check_rule(table.extractor)(text)
+    return _refused(table.extractor) if rule is None else rule
 
 
-def _token_rule(table: AnswerTable, declared: Declaration) -> Callable[[str], str | None]:
-    """First tokens of golds, as they were recorded when the golds were asked about."""
-    known: dict[str, str] = {}
-    golds = list(declared.golds or ())
-    names = list(declared.entities or ())
-    if table.target is not None and table.entity is not None and len(golds) == len(names):
-        by_entity = dict(zip(table.entity.values(), table.target.values(), strict=True))
-        for name, gold in zip(names, golds, strict=True):
-            keys = by_entity.get(normalise_entity(name) or name)
-            if keys and len(keys) == 1:
-                known[gold] = keys[0]
+def _refused(extractor: str | None) -> Callable[[str], str | None]:
+    """A rule that says why there is none, once there is something to key."""
 
     def rule(text: str) -> str | None:
-        if text.startswith("tok:"):
-            return text
-        if text in known:
-            return known[text]
-        return check_rule(table.extractor)(text)
+        return check_rule(extractor)(text)
+
+    return rule
+
+
+def _token_rule(table: AnswerTable) -> Callable[[str], str | None]:
+    """First tokens are their own keys; any other text has none without the tokenizer."""
+
+    def rule(text: str) -> str | None:
+        return text if text.startswith("tok:") else check_rule(table.extractor)(text)
 
     return rule
 
