@@ -92,8 +92,11 @@ def test_an_error_on_a_prompt_that_is_not_asked_again_is_not_seen(tmp_path: Path
 
 
 def test_a_restless_model_is_marked_in_its_rows(tmp_path: Path) -> None:
-    with pytest.raises(ProtocolError):
-        ask(QUIZ, _model("restless"), out=tmp_path / "t.jsonl")
+    summary = ask(QUIZ, _model("restless"), out=tmp_path / "t.jsonl")
+    assert not summary.checks["none"].deterministic
+    assert summary.checks["none"].n_asked == 7
+    assert "NOT deterministic" in summary.checks["none"].line()
+    assert all(r["nondeterministic"] for r in _rows(tmp_path / "t.jsonl"))
 
 
 class _Alternating(ScriptedModel):

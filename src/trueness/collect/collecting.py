@@ -141,9 +141,14 @@ class Collector:
         again = selfcheck.ask_alone(self.model, greedy)
         self.tally.n_asked += 0 if sampled else len(greedy)
         self.tally.n_checks += (3 if sampled else 2) * len(greedy)
-        together, check = self._compared(greedy, together, alone)
-        self.deterministic = all(self._same(alone[key], again[key]) for key in alone)
-        self.tally.checks[self.name] = replace(check, deterministic=self.deterministic)
+        # a prompt that is answered differently alone says nothing about the batch
+        steady = [r for r in greedy if self._same(alone[r.key], again[r.key])]
+        self.deterministic = len(steady) == len(greedy)
+        together, check = self._compared(greedy, steady, together, alone)
+        n_asked = check.n_asked + len(greedy) - len(steady)
+        self.tally.checks[self.name] = replace(
+            check, n_asked=n_asked, deterministic=self.deterministic
+        )
         if self.shares and any(result.n_reused for result in together.values()):
             n = len(greedy)
             self.tally.reuse[self.name] = Reuse(seconds_alone / n, seconds_together / n)
@@ -152,17 +157,21 @@ class Collector:
         return [] if sampled else list(together.values())
 
     def _compared(
-        self, greedy: Sequence[Request], together: dict[Key, Result], alone: dict[Key, Result]
+        self,
+        greedy: Sequence[Request],
+        steady: Sequence[Request],
+        together: dict[Key, Result],
+        alone: dict[Key, Result],
     ) -> tuple[dict[Key, Result], SelfCheck]:
         """The comparison, once more without the shared prefix where the first one fails."""
         try:
-            return together, self._compare(together, alone, greedy)
+            return together, self._compare(together, alone, steady)
         except ProtocolError:
             if not any(result.n_reused for result in together.values()):
                 raise
         together = self._batches(_unshared(greedy))
         self.tally.n_checks += len(greedy)
-        check = self._compare(together, alone, greedy)
+        check = self._compare(together, alone, steady)
         self.shares = False
         self._warn("reusing the shared prefix changes answers; it is switched off")
         return together, check

@@ -40,7 +40,8 @@ class SelfCheck:
         if not self.n_asked:
             return "self-check: nothing was asked in a batch"
         parts = [f"self-check: {self.n_asked} prompts asked again alone"]
-        parts.append(f"{self.n_near_tie} near ties" if self.n_near_tie else "same answers")
+        if self.n_near_tie or self.deterministic:
+            parts.append(f"{self.n_near_tie} near ties" if self.n_near_tie else "same answers")
         if self.largest_difference is not None:
             parts.append(f"largest log-probability difference {self.largest_difference:.2g}")
         if not self.deterministic:
