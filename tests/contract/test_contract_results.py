@@ -27,7 +27,7 @@ TEXT = st.text(max_size=6)
 NAME = st.text(min_size=1, max_size=6)
 FINITE = st.floats(-1e9, 1e9)
 SHARE = st.floats(0, 1)
-TEXTS = st.lists(TEXT, max_size=2).map(lambda texts: list[Json](texts))
+TEXTS = st.lists(TEXT, max_size=2).map(list[Json])
 JSON: st.SearchStrategy[Json] = st.none() | st.booleans() | st.integers() | FINITE | TEXT | TEXTS
 CELL = st.none() | st.booleans() | st.integers() | FINITE | TEXT
 STATEMENT = b.Statement("Something.")
