@@ -196,7 +196,7 @@ def _one_column(slots: Slots, params: Params, coded: Coded, *, exact: bool) -> C
         floor=_class_floor(slots, coded, counts, held, found.withheld),
         breakdown=_breakdown(found, coded, rare),
         break_even_slack=None if coded.lower is not None else found.break_even_slack,
-        witness=_closed_witness(slots, coded, held, rare),
+        witness=_closed_witness(slots, coded, held, rare, slack),
         single_columns=certified,
         curve=curve,
         curve_is_optimal=optimal,
@@ -253,18 +253,26 @@ def _order(
 
 
 def _closed_witness(
-    slots: Slots, coded: Coded, held: Bools, rare: int
+    slots: Slots, coded: Coded, held: Bools, rare: int, slack: int
 ) -> Callable[[int], Sequence[str]] | None:
-    """A truth in which the first cap(a) entities that said a are right; not with lower limits."""
+    """A truth in which the first cap(a) entities that said a are right; not with lower limits.
+
+    The first others, as many as the slack, are exempt and right as well.
+    """
     if coded.lower is not None or rare or len(slots) > WITNESS_ENTITIES:
         return None
     right: dict[int, str] = {}
     used: dict[int, int] = {}
-    for s in np.flatnonzero(slots.answered & ~held).tolist():
+    for s in np.flatnonzero(slots.answered).tolist():
         code = int(slots.key[s])
-        used[code] = used.get(code, 0) + 1
-        if used[code] <= coded.upper[code]:
-            right[int(slots.entity[s])] = slots.keys[code]
+        within = not held[s] and used.get(code, 0) < coded.upper[code]
+        if within:
+            used[code] = used.get(code, 0) + 1
+        elif slack:
+            slack -= 1
+        else:
+            continue
+        right[int(slots.entity[s])] = slots.keys[code]
     return lambda e: (right[e],) if e in right else ()
 
 
