@@ -38,9 +38,9 @@ def named(table: AnswerTable) -> AnswerTable:
     InputError
         When two spellings are one entity or a name is blank.
     """
-    if table.entity is None:
+    if table.entity is None or table.named:
         return table
-    table = replace(table, entity=normalise_entities(table.entity, table.row_number))
+    table = replace(table, entity=normalise_entities(table.entity, table.row_number), named=True)
     if table.entity_key is not None or table.entity is None:
         return table
     rule = rule_of(table.extractor)

@@ -2,8 +2,6 @@
 
 import math
 
-from scipy.special import betaincinv
-
 from trueness.contract.errors import InputError
 
 MAX_DELTA = 0.25
@@ -116,6 +114,8 @@ def _relative_entropy(p: float, q: float) -> float:
 def _beta_quantile(max_right: int, n_slots: int, delta: float) -> float:
     if max_right == n_slots:
         return 1.0
+    from scipy.special import betaincinv  # noqa: PLC0415 - slow to load, seldom needed
+
     return float(betaincinv(max_right + 1, n_slots - max_right, 1 - delta))
 
 

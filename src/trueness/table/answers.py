@@ -69,6 +69,8 @@ class AnswerTable:
     completed : bool
         False when the source was cut off: what is whole was read.
     protocols : mapping of condition to Protocol
+    named : bool
+        Entities are normalised, and their own answer keys stand beside them where rules make any.
     notes : tuple of str
         What a reader had to decide, in sentences.
     """
@@ -95,6 +97,7 @@ class AnswerTable:
     n_repeated: int = 0
     completed: bool = True
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    named: bool = False
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 """One certificate for every kind of declaration."""
 
-from trueness.sensors.orbits import counted, special
+from trueness.sensors.orbits import counted
 from trueness.sensors.orbits.certificate import Certificate, Inconsistent
 from trueness.sensors.orbits.declaration import COUNTED, ORDERED, Kind
 from trueness.sensors.orbits.limits import Params
@@ -12,6 +12,8 @@ def certify(slots: Slots, params: Params) -> Certificate | Inconsistent:
     relation = params.declaration.relation
     if relation in COUNTED:
         return counted.certify(slots, params)
+    from trueness.sensors.orbits import special  # noqa: PLC0415 - slow to load, seldom needed
+
     if relation in ORDERED:
         return special.ordered(slots, params)
     if relation == Kind.INVOLUTION:

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binomtest
 
 from trueness.contract import Reading, State
 from trueness.contract.blocks import Block, Cell, Fact, Facts, Notes, Statement, Table
@@ -316,6 +315,8 @@ def _accuracy(change: _Change) -> dict[str, Json]:
     lost, won = int((one & ~two).sum()), int((~one & two).sum())
     out["n_right_before_only"], out["n_right_after_only"] = lost, won
     if len(change.joined.before.columns) == 1:
+        from scipy.stats import binomtest  # noqa: PLC0415 - slow to load, seldom needed
+
         out["mcnemar_p"] = float(binomtest(lost, lost + won).pvalue) if lost + won else 1.0
     return out
 

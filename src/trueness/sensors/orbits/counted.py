@@ -5,7 +5,7 @@ Codes in, one `Certificate` out; the arithmetic stands in `trueness.stats`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,11 @@ from trueness.stats.capacity import (
     under_use,
 )
 from trueness.stats.curve import guaranteed_curve
-from trueness.stats.relaxation import column_errors, simple_floor
-from trueness.stats.transport import (
-    break_even_slack,
-    guaranteed_wrong,
-    most_right,
-    witness_is_unique,
-)
-from trueness.stats.transport_result import TransportResult
 from trueness.stats.votes import Candidates, Limits, Votes
 from trueness.table import NULL, Column
+
+if TYPE_CHECKING:
+    from trueness.stats.transport_result import TransportResult
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -278,6 +273,9 @@ def _closed_witness(
 
 def _transport(slots: Slots, params: Params, coded: Coded) -> Certificate | Inconsistent:
     """Several columns, candidates or inverse questions: one transport problem."""
+    from trueness.stats import transport  # noqa: PLC0415 - slow to load, seldom needed
+    from trueness.stats.relaxation import column_errors, simple_floor  # noqa: PLC0415 - as above
+
     echo, filler = barred_slots(slots, params, coded)
     asked = _Asked.of(slots, coded)
     limits = _limits(slots, params, coded, asked.n_entities)
@@ -286,7 +284,7 @@ def _transport(slots: Slots, params: Params, coded: Coded) -> Certificate | Inco
     kind: Literal["exact", "relaxation"] = (
         "relaxation" if params.declaration.kind == "relaxation" else "exact"
     )
-    found = most_right(votes, limits, kind=kind, columns=columns)
+    found = transport.most_right(votes, limits, kind=kind, columns=columns)
     if not found.feasible:
         return _no_truth(found, slots, coded)
     withheld, guaranteed, floor = _withheld(asked, votes, limits, found, kind)
@@ -301,9 +299,9 @@ def _transport(slots: Slots, params: Params, coded: Coded) -> Certificate | Inco
         guaranteed_withheld=guaranteed,
         floor=floor,
         breakdown=_transport_breakdown(slots, coded, echo, filler, single, found),
-        break_even_slack=break_even_slack(votes, limits),
+        break_even_slack=transport.break_even_slack(votes, limits),
         witness=_named_witness(found, slots, coded),
-        witness_is_unique=witness_is_unique(votes, limits, found),
+        witness_is_unique=transport.witness_is_unique(votes, limits, found),
         single_columns=single,
         n_columns=len(columns),
         simple_floor=simple,
@@ -410,7 +408,7 @@ def _limits(slots: Slots, params: Params, coded: Coded, n_entities: int) -> Limi
     )
 
 
-def _no_truth(found: TransportResult, slots: Slots, coded: Coded) -> Inconsistent:
+def _no_truth(found: "TransportResult", slots: Slots, coded: Coded) -> Inconsistent:
     reason = found.reason or "no truth satisfies every limit"
     if found.violator is None:
         return Inconsistent(reason)
@@ -428,10 +426,12 @@ def _withheld(
     asked: _Asked,
     votes: Votes,
     limits: Limits,
-    found: TransportResult,
+    found: "TransportResult",
     kind: Literal["exact", "relaxation"],
 ) -> tuple[Bools, int, NDArray[np.float64]]:
     """Every slot whose component has a positive certificate, and what is proved of the set."""
+    from trueness.stats import transport  # noqa: PLC0415 - slow to load, seldom needed
+
     codes = votes.pair_codes
     order = np.argsort(codes)
     mine = asked.entity * max(asked.n_answers, 1) + asked.answer
@@ -442,7 +442,9 @@ def _withheld(
     barred = np.minimum(votes.barred, forward)
     count = np.minimum(votes.count, forward - barred)
     zero = np.where(held, count, 0)
-    guaranteed = guaranteed_wrong(votes, limits, zero, np.where(held, barred, 0), kind=kind)
+    guaranteed = transport.guaranteed_wrong(
+        votes, limits, zero, np.where(held, barred, 0), kind=kind
+    )
     withheld = np.zeros(asked.n_slots, dtype=np.bool_)
     withheld[asked.slot] = held[pair[: asked.n_forward]]
     floor = np.zeros(asked.n_slots)
@@ -451,7 +453,7 @@ def _withheld(
     return withheld, guaranteed, floor
 
 
-def _component_floor(votes: Votes, found: TransportResult) -> NDArray[np.float64]:
+def _component_floor(votes: Votes, found: "TransportResult") -> NDArray[np.float64]:
     """Share of certified errors in each pair's component, before slack; 1 where never right."""
     n = len(found.component_errors)
     slots_of_pair = votes.count + votes.barred
@@ -463,7 +465,7 @@ def _component_floor(votes: Votes, found: TransportResult) -> NDArray[np.float64
 
 
 def _transport_breakdown(  # noqa: PLR0917 - the causes stand side by side
-    slots: Slots, coded: Coded, echo: Bools, filler: Bools, single: int, found: TransportResult
+    slots: Slots, coded: Coded, echo: Bools, filler: Bools, single: int, found: "TransportResult"
 ) -> dict[str, int]:
     held = echo | filler
     open_slots = slots.answered & ~held
@@ -483,7 +485,7 @@ def _transport_breakdown(  # noqa: PLR0917 - the causes stand side by side
 
 
 def _named_witness(
-    found: TransportResult, slots: Slots, coded: Coded
+    found: "TransportResult", slots: Slots, coded: Coded
 ) -> Callable[[int], Sequence[str]]:
     right: dict[int, list[str]] = {}
     for e, a in zip(found.entity.tolist(), found.answer.tolist(), strict=True):

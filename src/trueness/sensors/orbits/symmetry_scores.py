@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +13,12 @@ from trueness.contract.serial import Json
 from trueness.sensors.orbits.recovery import grid
 from trueness.sensors.orbits.slots import Slots
 from trueness.sensors.orbits.tally import right_slots
-from trueness.stats.auroc import Ranking, rank_wrong_above_right
 from trueness.stats.multiplicity import holm
 from trueness.stats.symmetry import SymmetryScores, symmetry_scores
 from trueness.table import AnswerTable
+
+if TYPE_CHECKING:
+    from trueness.stats.auroc import Ranking
 
 MAX_ENTITIES = 100_000
 MAX_SLOTS = 2_000_000
@@ -36,7 +39,7 @@ class Symmetry:
     """Scores by entity, and how each ranks the wrong answers of the graded column."""
 
     scores: SymmetryScores
-    rankings: tuple[tuple[str, Ranking], ...] = ()
+    rankings: tuple[tuple[str, "Ranking"], ...] = ()
     adjusted: tuple[float | None, ...] = ()
     graded_column: str = ""
 
@@ -99,7 +102,7 @@ def symmetry_details(found: Symmetry | None) -> dict[str, Json]:
     return out
 
 
-def _plain(found: Ranking, adjusted: float | None) -> dict[str, Json]:
+def _plain(found: "Ranking", adjusted: float | None) -> dict[str, Json]:
     return {
         "state": found.state.value,
         "reason": found.reason,
@@ -116,11 +119,13 @@ def _plain(found: Ranking, adjusted: float | None) -> dict[str, Json]:
     }
 
 
-def _ranking(scores: NDArray[np.float64], wrong: NDArray[np.bool_]) -> Ranking:
+def _ranking(scores: NDArray[np.float64], wrong: NDArray[np.bool_]) -> "Ranking":
     """Entities without a score are left out."""
     there = ~np.isnan(scores)
     scores, wrong = scores[there], wrong[there]
     n_permutations = min(10_000, max(199, _PERMUTED_LABELS // max(1, len(scores))))
+    from trueness.stats.auroc import rank_wrong_above_right  # noqa: PLC0415 - slow to load, seldom needed
+
     return rank_wrong_above_right(
         scores[wrong],
         scores[~wrong],
