@@ -1,5 +1,6 @@
 """Exploratory scores of entities asked in several columns, and whether they rank wrong first."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -147,7 +148,7 @@ def _means(scores: SymmetryScores) -> dict[str, float | None]:
     for name in _SCORES:
         values = getattr(scores, name)
         seen = values[~np.isnan(values)]
-        out[name] = float(seen.mean()) if len(seen) else None
+        out[name] = math.fsum(seen.tolist()) / len(seen) if len(seen) else None  # any order
     return out
 
 
