@@ -143,8 +143,8 @@ def measure(sensor: str, source: object, **given: Any) -> Reading:
     module = sensors.find(sensor)
     if module is sensors.orbits:
         return certify(source, **given)
-    columns = {k: given.pop(k) for k in list(given) if k in _COLUMNS}
-    reading: Reading = module.measure(read(source, **columns), _other_params(module, given))
+    columns, params = _for_other(module, given)
+    reading: Reading = module.measure(read(source, **columns), params)
     return reading
 
 
@@ -154,9 +154,14 @@ def compare(before: object, after: object, *, sensor: str = "orbits", **given: A
     if not hasattr(module, "compare"):
         msg = f"the sensor {sensor!r} does not compare two tables; measure each of them."
         raise InputError(msg)
-    first, declared = _prepared(before, given)
-    second, _ = _prepared(after, given)
-    reading: Reading = module.compare(first, second, _params(first, declared))
+    reading: Reading
+    if module is sensors.orbits:
+        first, declared = _prepared(before, given)
+        second, _ = _prepared(after, given)
+        reading = module.compare(first, second, _params(first, declared))
+        return reading
+    columns, params = _for_other(module, given)
+    reading = module.compare(read(before, **columns), read(after, **columns), params)
     return reading
 
 
@@ -441,5 +446,15 @@ def _rows_of(table: AnswerTable, condition: str) -> Any:
     return table.condition.codes == list(table.condition.words).index(condition)
 
 
-def _other_params(module: ModuleType, given: Mapping[str, Any]) -> Any:
-    return module.Params(**given)
+def _for_other(module: ModuleType, given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Columns, and the parameters of a sensor that takes no declaration."""
+    columns = {k: v for k, v in given.items() if k in _COLUMNS}
+    rest = {k: v for k, v in given.items() if k not in _COLUMNS}
+    known = sorted(f.name for f in fields(module.Params))
+    if unknown := sorted(set(rest) - set(known)):
+        msg = (
+            f"{unknown[0]!r} is neither a column nor a parameter of {module.CONTRACT.sensor!r}; "
+            f"its parameters are: {', '.join(known) or 'none'}. Name one of these."
+        )
+        raise InputError(msg)
+    return columns, module.Params(**rest)
