@@ -131,7 +131,7 @@ def _choices(
     listed, other = upper_of(d)
     outside = e >= case.n_declared
     rows = d.get("rows_per_entity", 1)
-    many = rows > 1 if isinstance(rows, int) else any(r > 1 for r in rows.values())
+    many = rows > 1 if isinstance(rows, int) else any(rows.get(n, 1) > 1 for n in case.everyone)
     most = rows if isinstance(rows, int) else rows.get(name, 1)
     named = d.get("candidates", {}).get(name)
     mine = [a for a in pool if named is None or a in named]
