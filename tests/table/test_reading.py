@@ -151,12 +151,27 @@ def test_absent_null_and_empty_answers_are_told_apart(tmp_path: Path) -> None:
 
 
 def test_numbers_in_json_are_the_text_that_was_written(tmp_path: Path) -> None:
-    lines = '{"item": 1, "answer": 4.10, "target": [4.1, 5]}\n{"item": 2, "answer": NaN}\n'
+    lines = '{"item": 1, "answer": 4.10, "target": [4.1, 5]}\n'
     table = read_answers(written(tmp_path / "t", lines))
     assert table.completion is not None
     assert table.target is not None
-    assert table.completion.values() == ["4.10", "NaN"]
+    assert table.completion.values() == ["4.10"]
     assert table.target[0] == ("4.1", "5")
+
+
+@pytest.mark.parametrize("constant", ["NaN", "Infinity", "-Infinity", "true", "[NaN]"])
+def test_an_answer_in_json_that_is_no_finite_number_is_refused(
+    constant: str, tmp_path: Path
+) -> None:
+    lines = f'{{"item": 1, "answer": "x"}}\n{{"item": 2, "answer": {constant}}}\n'
+    with pytest.raises(InputError, match=r"row 2 has .* in column 'answer'; text is wanted"):
+        read_answers(written(tmp_path / "t", lines))
+
+
+def test_constants_in_other_columns_of_json_are_accepted(tmp_path: Path) -> None:
+    lines = '{"item": 1, "answer": "x", "logprob": -Infinity, "target": NaN, "score": Infinity}\n'
+    table = read_answers(written(tmp_path / "t", lines))
+    assert table.answer.values() is not None
 
 
 @pytest.mark.parametrize("value", [1.5, float("nan"), True, 7, ["a"], b"a", {"a": 1}])

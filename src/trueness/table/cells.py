@@ -9,6 +9,12 @@ from trueness.contract.serial import Json
 from trueness.table.column import Column
 
 
+class Constant(str):
+    """``NaN`` or an infinity in JSON: kept as it was written, and no answer."""
+
+    __slots__ = ()
+
+
 class Source(Protocol):
     """Named columns of equal length, whatever they are stored in."""
 
@@ -101,6 +107,8 @@ class CellSource:
         return Column.of(self._golds(name, i, v) for i, v in enumerate(self.cells[name]))
 
     def _label(self, name: str, index: int, value: object) -> str | None:
+        if isinstance(value, Constant) and value == "NaN":
+            return None
         if value is None or isinstance(value, str):
             return value if value is None else str(value)
         if isinstance(value, int) and not isinstance(value, bool):
@@ -110,6 +118,8 @@ class CellSource:
         return self._refuse(name, index, value, "text or whole numbers are")
 
     def _answer(self, name: str, index: int, value: object) -> str | None:
+        if isinstance(value, Constant):
+            return self._refuse(name, index, float(value), "text is")
         if value is None or isinstance(value, str):
             return value if value is None else str(value)
         return self._refuse(name, index, value, "text is")
@@ -127,12 +137,14 @@ class CellSource:
         hint = self.hint or "Write it as text."
         msg = (
             f"row {self.row_numbers[index]} has {shown} of type {type(value).__name__} in column "
-            f"{name!r}; {wanted} wanted there. {hint}"
+            f"{name.removeprefix(DRAWS)!r}; {wanted} wanted there. {hint}"
         )
         raise InputError(msg)
 
 
 _SHOWN = 60
+DRAWS = "\x00"
+"""Begins the name of a column that was made of another one's lists of draws."""
 
 
 def is_missing(value: object) -> bool:

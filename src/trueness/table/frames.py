@@ -65,12 +65,22 @@ def _from_frame(source: object) -> dict[str, list[object]]:
 
     try:
         frame: Any = nw.from_native(source)
+    except nw.exceptions.DuplicateError as error:
+        msg = (
+            f"two columns of the data frame have one name ({_one_line(error)}). Rename or drop "
+            "one of them."
+        )
+        raise InputError(msg) from error
     except TypeError:
         frame = _from_arrow(source)
     if isinstance(frame, nw.LazyFrame):
         frame = frame.collect()
-    names = [str(name) for name in frame.columns]
-    return {str(name): _values(frame[name]) for name in names}
+    series = zip(frame.columns, frame.iter_columns(), strict=True)
+    return {str(name): _values(column) for name, column in series}
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
 
 
 def _from_arrow(source: object) -> Any:

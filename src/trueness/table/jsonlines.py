@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
-from trueness.table.cells import CellSource, from_rows
+from trueness.table.cells import CellSource, Constant, from_rows
 from trueness.table.sniff import decoded, undecodable_note, unreadable
 
 FORMAT = "trueness"
@@ -17,12 +17,12 @@ VERSION = 1
 
 
 class Literal(str):
-    """A JSON number as it was written: ``4.0`` stays ``4.0``."""
+    """A finite JSON number as it was written: ``4.0`` stays ``4.0``."""
 
     __slots__ = ()
 
 
-_DECODER = json.JSONDecoder(parse_float=Literal, parse_int=Literal, parse_constant=Literal)
+_DECODER = json.JSONDecoder(parse_float=Literal, parse_int=Literal, parse_constant=Constant)
 
 
 @dataclass(slots=True)

@@ -104,4 +104,4 @@ def names_of(table: AnswerTable) -> list[str]:
 
 def _holds(table: AnswerTable, name: str) -> bool:
     column = getattr(table, name)
-    return column is not None and bool((column.codes >= 0).any())
+    return column is not None and (not len(column) or bool((column.codes >= 0).any()))

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from trueness.contract.errors import InputError
 from trueness.table.aliases import Roles
-from trueness.table.cells import CellSource
+from trueness.table.cells import DRAWS, CellSource
 
 T = TypeVar("T")
 
@@ -38,10 +38,11 @@ def long(source: CellSource, roles: Roles) -> tuple[CellSource, Roles]:
     counts = [len(draws) for draws in lists]
     column = "answer" if keys else _COMPLETION
     cells = _repeated(source, roles, counts)
-    cells[f"\x00{column}"] = [draw for draws in lists for draw in draws]
+    given = roles.columns["answers" if keys else "draws" if "draws" in roles else _COMPLETION]
+    cells[f"{DRAWS}{given}"] = [draw for draws in lists for draw in draws]
     rows = _each(source.row_numbers, counts)
     columns = {r: c for r, c in roles.columns.items() if r not in {"answers", "draws"}}
-    columns = {r: c for r, c in columns.items() if r != _COMPLETION} | {column: f"\x00{column}"}
+    columns = {r: c for r, c in columns.items() if r != _COMPLETION} | {column: f"{DRAWS}{given}"}
     return replace(source, cells=cells, row_numbers=rows), replace(roles, columns=columns)
 
 
