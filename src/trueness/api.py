@@ -402,12 +402,43 @@ def _is_tokens(table: AnswerTable) -> bool:
 
 def _params(table: AnswerTable, declared: Declaration) -> Params:
     """The declaration in the keys of a table, whatever rules made them."""
-    return Params.of(
+    params = Params.of(
         declared,
         key=_key_rule(table),
         entity=lambda name: normalise_entity(name) or name,
         number=exact_number,
     )
+    return _checked_names(table, params)
+
+
+def _checked_names(table: AnswerTable, params: Params) -> Params:
+    """The parameters, unless they name entities that the table does not have."""
+    if not params.identity and not params.candidates:
+        return params
+    named = table.item if table.entity is None else table.entity
+    known = {*named.words, *(params.entities or ())}
+    there = f"entities are {', '.join(map(repr, named.words[:3]))} …"
+    strangers = sorted((params.identity or frozenset()) - known)
+    if strangers:
+        msg = (
+            f"identity names {strangers[0]!r}, which is no entity of the table; {there} Choose "
+            "allowed, never, or entities that may be their own answer."
+        )
+        raise InputError(msg)
+    strangers = sorted(set(params.candidates) - known)
+    if strangers and len(strangers) == len(params.candidates):
+        msg = (
+            f"candidates are given for {strangers[0]!r}, and no such entity is in the table; "
+            f"{there} Name entities as the table does."
+        )
+        raise InputError(msg)
+    if not strangers:
+        return params
+    note = (
+        f"Candidates of {len(strangers):,} that are no entities of the table, "
+        f"{strangers[0]!r} first, are not used."
+    )
+    return replace(params, notes=(*params.notes, note))
 
 
 def _key_rule(table: AnswerTable) -> Callable[[str], str | None]:

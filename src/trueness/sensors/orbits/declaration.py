@@ -28,6 +28,9 @@ class Kind(StrEnum):
     METRIC = "metric"
 
 
+MOST = 10**12
+"""No limit or slack is larger; beyond it whole numbers no longer add up safely."""
+
 ORDERED = frozenset({Kind.INCREASING, Kind.DECREASING})
 NUMERIC = ORDERED | {Kind.METRIC}
 COUNTED = frozenset({Kind.SINGLE_VALUED, Kind.INJECTIVE, Kind.CAPACITY})
@@ -236,22 +239,50 @@ def _check_names(d: Declaration) -> None:
 _LISTS = ("admissible", "golds", "filler", "answers_asked_back", "entities")
 
 
+_PAIRS = {
+    "capacities": "from each answer to a whole number",
+    "lower": "from each answer to a whole number",
+    "candidates": "from each entity to the list of its candidates",
+}
+_YES_OR_NO = ("closed", "strict", "fixed_points")
+
+
 def _check_lists(d: Declaration) -> None:
+    for name, wanted in _PAIRS.items():
+        _check_pairs(name, getattr(d, name), wanted)
     for name in _LISTS:
-        value = getattr(d, name)
-        if isinstance(value, str):
-            msg = f"{name} is the text {value!r}; a list of texts is wanted: [{value!r}]."
-            raise InputError(msg)
-        for position, entry in enumerate(value or ()):
-            if not isinstance(entry, str):
-                msg = f"{name}[{position}] is {entry!r}; every entry must be text."
-                raise InputError(msg)
+        if getattr(d, name) is not None:
+            _check_texts(name, getattr(d, name))
+    if d.identity is not None and not isinstance(d.identity, str):
+        _check_texts("identity", d.identity)
     for entity, answers in d.candidates.items():
-        if isinstance(answers, str):
-            msg = (
-                f"the candidates of {entity!r} are the text {answers!r}; "
-                f"a list of texts is wanted: [{answers!r}]."
-            )
+        _check_texts(f"candidates[{entity!r}]", answers)
+    for name in _YES_OR_NO:
+        if not isinstance(getattr(d, name), bool):
+            msg = f"{name} is {getattr(d, name)!r}; True or False is wanted."
+            raise InputError(msg)
+
+
+def _check_pairs(name: str, value: object, wanted: str) -> None:
+    if not isinstance(value, Mapping):
+        msg = f"{name} is a {type(value).__name__}; a mapping {wanted} is wanted."
+        raise InputError(msg)
+    for key in value:
+        if not isinstance(key, str):
+            msg = f"{name} names {key!r}; every name must be text."
+            raise InputError(msg)
+
+
+def _check_texts(name: str, value: object) -> None:
+    if isinstance(value, str):
+        msg = f"{name} is the text {value!r}; a list of texts is wanted: [{value!r}]."
+        raise InputError(msg)
+    if not isinstance(value, Collection):
+        msg = f"{name} is {value!r}; a list of texts is wanted."
+        raise InputError(msg)
+    for position, entry in enumerate(value):
+        if not isinstance(entry, str):
+            msg = f"{name}[{position}] is {entry!r}; every entry must be text."
             raise InputError(msg)
 
 
@@ -285,6 +316,9 @@ def _check_delta(delta: object) -> None:
 def _check_whole(name: str, value: object, least: int = 0) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         msg = f"{name} is {value!r}; a whole number of at least {least} is wanted."
+        raise InputError(msg)
+    if int(value) > MOST:
+        msg = f"{name} is {value!r}; at most {MOST} is wanted. More entities than that never come."
         raise InputError(msg)
 
 

@@ -75,7 +75,7 @@ class Params:
         upper, notes = _upper(declaration, key)
         lower = _lower(declaration, key)
         filler = frozenset(_keys("filler", declaration.filler, key))
-        _check_filler(filler, upper)
+        _check_filler(filler, Counter(upper) | Counter(lower))
         _check_lower(lower, upper, declaration)
         asked = declaration.answers_asked_back
         return cls(

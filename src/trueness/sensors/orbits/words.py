@@ -2,12 +2,20 @@
 
 from trueness.contract import State
 from trueness.sensors.orbits.certificate import Certificate
-from trueness.sensors.orbits.declaration import COUNTED, Declaration
+from trueness.sensors.orbits.declaration import COUNTED, Declaration, Kind
 from trueness.sensors.orbits.tally import Tally
 
 SILENT_TEXT = (
     "These answers are consistent with the declaration; that is not evidence that they are right."
 )
+
+
+_SPECIAL: dict[str, str] = {
+    Kind.INCREASING: "increasing",
+    Kind.DECREASING: "decreasing",
+    Kind.INVOLUTION: "one another's: b right for a, and a right for b",
+    Kind.METRIC: "apart from one another",
+}
 
 
 def statement(state: State, reason: str | None, cert: Certificate | None, t: Tally) -> str:
@@ -55,8 +63,9 @@ def _these(n: int) -> str:
 def _rests(cert: Certificate, d: Declaration) -> str:
     k, even = cert.certified_errors, cert.break_even_slack
     if d.relation not in COUNTED:
-        return f"This follows if the right answers are {d.relation.replace('_', ' ')} as declared."
-    if d.unlisted_capacity == 1 and not d.candidates and even == k:
+        return f"This follows if the right answers are {_SPECIAL[d.relation]}, as declared."
+    collides = not cert.breakdown.get("echo") and not cert.breakdown.get("filler")
+    if d.unlisted_capacity == 1 and not d.candidates and even == k and collides:
         return (
             "This follows if the entities have pairwise different right answers; each one that "
             f"shares another's lowers the {k:,} by one."
