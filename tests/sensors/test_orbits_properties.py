@@ -145,6 +145,14 @@ def check_floors(case: Case, reading: Reading, truth: Truth) -> None:
         assert Fraction(caught, sum(wrong)) >= Fraction(recall).limit_denominator(1000)
 
 
+def check_shares(case: Case, reading: Reading, truth: Truth) -> None:
+    """Of the items with one proved share, at least that share is wrong."""
+    wrong = [not r for r in right_slots(case, truth)]
+    items = [i for i in reading.per_item if i.extra["outcome"] == "answered"]
+    least = sum(i.value or 0.0 for i in items)
+    assert sum(wrong[: len(items)]) >= least - 1e-9
+
+
 def check_curve(case: Case, reading: Reading, truth: Truth) -> None:
     """Among the first so many to withhold there are at least so many wrong ones."""
     order: list[Any] = [i.extra.get("withhold_rank") for i in reading.per_item]
@@ -173,6 +181,7 @@ def check_against_every_truth(case: Case) -> None:
         assert k <= errors(case, truth), truth
         check_floors(case, reading, truth)
         check_curve(case, reading, truth)
+        check_shares(case, reading, truth)
     if allowed and reading.details["certificate_kind"] == "exact":
         assert k == min(errors(case, truth) for truth in allowed)
 

@@ -27,8 +27,8 @@ class Certificate:
     guaranteed_withheld : int
         At least so many of the withheld slots are wrong.
     floor : (n_slots,) float
-        For each withheld slot the proved least share of wrong ones in its class or component;
-        0 elsewhere.
+        For each withheld slot the proved least share of wrong ones in its class or component,
+        with slack or inverse questions in the whole withheld set; 0 elsewhere.
     breakdown : mapping of str to int
         Wrong slots by cause, before slack; they need not add up to the whole.
     break_even_slack : int or None

@@ -182,13 +182,15 @@ def _one_column(slots: Slots, params: Params, coded: Coded, *, exact: bool) -> C
     certified = max(found.certified_errors, rare)
     gaps = coded.lower is not None and bool(held.any())
     rank, curve, optimal = _order(slots, coded, counts, held, slack)
+    guaranteed = max(0, found.break_even_slack - slack)
+    floor = _class_floor(slots, coded, counts, held, found.withheld)
     return Certificate(
         n_answered=found.n_answered,
         certified_errors=certified,
         exact=exact and not gaps,
         withheld=found.withheld,
-        guaranteed_withheld=max(0, found.break_even_slack - slack),
-        floor=_class_floor(slots, coded, counts, held, found.withheld),
+        guaranteed_withheld=guaranteed,
+        floor=_spread(floor, found.withheld, guaranteed) if slack else floor,
         breakdown=_breakdown(found, coded, rare),
         break_even_slack=None if coded.lower is not None else found.break_even_slack,
         witness=_closed_witness(slots, coded, held, rare, slack),
@@ -224,6 +226,17 @@ def _class_floor(
     out[held] = 1.0
     out[~withheld] = 0.0
     return out
+
+
+def _spread(floor: NDArray[np.float64], withheld: Bools, guaranteed: int) -> NDArray[np.float64]:
+    """The proved share of the whole set, where no class has one of its own.
+
+    With slack the exempt may all stand in one class; with inverse questions the wrong answers
+    of a component may all be among those asked back.
+    """
+    share = guaranteed / max(1, int(np.count_nonzero(withheld)))
+    spread: NDArray[np.float64] = np.where(withheld, share, np.zeros_like(floor))
+    return spread
 
 
 def _order(
@@ -297,7 +310,7 @@ def _transport(slots: Slots, params: Params, coded: Coded) -> Certificate | Inco
         exact=found.exact,
         withheld=withheld,
         guaranteed_withheld=guaranteed,
-        floor=floor,
+        floor=_spread(floor, withheld, guaranteed) if limits.slack or slots.back else floor,
         breakdown=_transport_breakdown(slots, coded, echo, filler, single, found),
         break_even_slack=transport.break_even_slack(votes, limits),
         witness=_named_witness(found, slots, coded),
