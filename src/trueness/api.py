@@ -212,7 +212,8 @@ def kept(source: AnswerTable, readings: Mapping[str, Reading]) -> AnswerTable:
             )
             raise InputError(msg)
         stays = np.fromiter((v.verdict is Verdict.KEEP for v in verdicts), np.bool_, len(verdicts))
-        keep[rows[made.row[stays[: len(made.row)]]]] = True
+        stood = np.concatenate([made.row, [b.row for b in made.back]]).astype(np.intp)
+        keep[rows[stood[stays]]] = True
     return source.take(keep)
 
 

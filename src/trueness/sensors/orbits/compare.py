@@ -14,7 +14,7 @@ from trueness.sensors import orbits
 from trueness.sensors.orbits.draw import cut
 from trueness.sensors.orbits.finding import Finding, find
 from trueness.sensors.orbits.limits import Params
-from trueness.sensors.orbits.slots import Slots, forward, slots_of
+from trueness.sensors.orbits.slots import Slots, slots_of
 from trueness.sensors.orbits.tally import Tally, right_slots, tally
 from trueness.stats.comparison import (
     MISSING,
@@ -223,7 +223,7 @@ def _within_columns(joined: _Joined, codes: Ints) -> Ints:
 
 
 def _side(table: AnswerTable, rows: NDArray[np.intp], params: Params) -> _Side:
-    part = forward(table).take(rows)
+    part = table.take(rows)
     slots = slots_of(part, params)
     counts = tally(slots, part, params.filler)
     right = right_slots(slots, part)

@@ -12,7 +12,7 @@ from trueness.contract.errors import InputError
 from trueness.sensors.orbits.certificate import Certificate
 from trueness.sensors.orbits.declaration import COUNTED
 from trueness.sensors.orbits.limits import Params
-from trueness.sensors.orbits.slots import Slots, forward
+from trueness.sensors.orbits.slots import Slots
 from trueness.sensors.orbits.tally import Tally
 from trueness.table import NULL, AnswerTable
 
@@ -120,7 +120,7 @@ def caution(slots: Slots, table: AnswerTable, params: Params) -> tuple[str, ...]
 
 def _collisions(slots: Slots, table: AnswerTable, params: Params) -> tuple[list[str], int]:
     """Golds that more entities share than the declaration allows, and by how many in all."""
-    target = forward(table).target
+    target = table.target
     default = params.declaration.unlisted_capacity
     limited = params.upper or default is not None
     if target is None or params.declaration.relation not in COUNTED or not limited:

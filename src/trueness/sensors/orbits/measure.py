@@ -21,7 +21,7 @@ from trueness.sensors.orbits.golds import caution
 from trueness.sensors.orbits.limits import Params
 from trueness.sensors.orbits.recovery import recovery_details
 from trueness.sensors.orbits.sampled import Ceiling, ceiling_of
-from trueness.sensors.orbits.slots import ANSWERED, ERROR, Slots, slots_of
+from trueness.sensors.orbits.slots import ANSWERED, ERROR, Back, Slots, slots_of
 from trueness.sensors.orbits.symmetry_scores import Symmetry, symmetry_details, symmetry_of
 from trueness.sensors.orbits.tally import Tally, tally
 from trueness.table import OUTCOMES, AnswerTable
@@ -162,7 +162,7 @@ def _reading(  # noqa: PLR0917 - the seven things that a reading is made of
         interval_kind="proved lower bound" if measured else None,
         n_measured=counts.n_answered,
         n_items=counts.n_slots,
-        per_item=Rows(len(slots), _per_item(slots, items, finding, beside.symmetry)),
+        per_item=Rows(counts.n_slots, _per_item(slots, items, finding, beside.symmetry)),
         flagged=_flagged(items, finding),
         details=details(counts, slots, found) | beside.details,
         blocks=blocks(drawing),
@@ -186,9 +186,10 @@ def _flagged(items: Callable[[int], str], finding: Finding) -> Flagged:
 def _item_names(table: AnswerTable, slots: Slots) -> Callable[[int], str]:
     """From a slot to its item's name; draws of one item carry their number."""
     several = not table.epochs_numbered and len(np.unique(table.epoch)) > 1
+    n = len(slots)
 
     def name(slot: int) -> str:
-        row = int(slots.row[slot])
+        row = int(slots.row[slot]) if slot < n else slots.back[slot - n].row
         item = str(table.item[row])
         return f"{item}#{int(table.epoch[row])}" if several else item
 
@@ -202,6 +203,8 @@ def _per_item(
     measured = finding.state is State.MEASURED
 
     def entry(slot: int) -> ItemReading:
+        if slot >= len(slots):
+            return _asked_back(items(slot), slots.back[slot - len(slots)], finding)
         outcome = int(slots.outcome[slot])
         extra: dict[str, Json] = {
             "entity": slots.entities[int(slots.entity[slot])],
@@ -212,8 +215,7 @@ def _per_item(
         if symmetry is not None:
             extra |= symmetry.of_entity(int(slots.entity[slot]))
         if outcome != ANSWERED:
-            why = "missing" if outcome == ERROR else "no answer"
-            return ItemReading(items(slot), State.NO_EVIDENCE, why, None, extra)
+            return _nothing_said(items(slot), outcome, extra)
         if found is None or not measured:
             return ItemReading(items(slot), finding.state, finding.reason, None, extra)
         if found.rank is not None:
@@ -224,6 +226,26 @@ def _per_item(
         return ItemReading(items(slot), State.MEASURED, None, float(found.floor[slot]), extra)
 
     return entry
+
+
+def _nothing_said(item: str, outcome: int, extra: dict[str, Json]) -> ItemReading:
+    why = "missing" if outcome == ERROR else "no answer"
+    return ItemReading(item, State.NO_EVIDENCE, why, None, extra)
+
+
+def _asked_back(item: str, back: Back, finding: Finding) -> ItemReading:
+    """An inverse question takes part in the certificate and is never singled out."""
+    extra: dict[str, Json] = {
+        "asked": back.asked,
+        "column": "asked back",
+        "outcome": OUTCOMES[back.outcome].value,
+        "answer": back.owner,
+    }
+    if back.owner is None:
+        return _nothing_said(item, back.outcome, extra)
+    if finding.state in {State.MEASURED, State.SILENT}:
+        return ItemReading(item, State.SILENT, "asked back; not singled out", None, extra)
+    return ItemReading(item, finding.state, finding.reason, None, extra)
 
 
 def details(counts: Tally, slots: Slots, found: Certificate | None) -> dict[str, Json]:

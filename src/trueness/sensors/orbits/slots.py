@@ -80,14 +80,21 @@ class Slots:
 class Back:
     """One inverse question, about which entity has this answer.
 
-    ``owner`` is the key that came back, None where nothing was answered; ``right`` says whether
-    it is among the golds, None where there are none.
+    ``owner`` is the key that came back, None where nothing was answered; ``outcome`` is coded and
+    ``row`` counted as in the table; ``right`` says whether the owner is among the golds, None
+    where there are none.
     """
 
     asked: str
     owner: str | None
-    missing: bool = False
+    outcome: int
+    row: int
     right: bool | None = None
+
+    @property
+    def missing(self) -> bool:
+        """Whether nothing came back."""
+        return self.outcome == ERROR
 
 
 def slots_of(table: AnswerTable, params: Params) -> Slots:
@@ -98,7 +105,8 @@ def slots_of(table: AnswerTable, params: Params) -> Slots:
     InputError
         Two rows of one slot disagree, or the columns were not said to ask the same question.
     """
-    table, back = _split(table)
+    at, back = _split(table)
+    table = table if at is None else table.take(at)
     named = table.item if table.entity is None else table.entity
     if (named.codes == NULL).any():
         row = int(np.flatnonzero(named.codes == NULL)[0])
@@ -127,7 +135,7 @@ def slots_of(table: AnswerTable, params: Params) -> Slots:
         outcome=table.outcome[rows],
         own=own,
         other=other,
-        row=rows,
+        row=rows if at is None else at[rows],
         n_repeats=n_repeats,
         own_key=None if table.entity_key is None else table.entity_key.take(rows),
         back=back,
@@ -147,18 +155,19 @@ def _inverse_rows(table: AnswerTable) -> NDArray[np.bool_] | None:
     return np.isin(table.relation.codes, codes) if codes else None
 
 
-def _split(table: AnswerTable) -> tuple[AnswerTable, tuple[Back, ...]]:
+def _split(table: AnswerTable) -> tuple[NDArray[np.intp] | None, tuple[Back, ...]]:
+    """Positions of the forward rows, None for all of them, and the inverse questions."""
     inverse = _inverse_rows(table)
     if inverse is None or table.entity_key is None:
-        return table, ()
+        return None, ()
     back = []
     for row in np.flatnonzero(inverse).tolist():
         asked, owner = table.entity_key[row], table.answer[row]
         gold = None if table.target is None else table.target[row]
         if asked is not None:
-            missing = int(table.outcome[row]) == ERROR
-            back.append(Back(asked, owner, missing, None if gold is None else owner in gold))
-    return table.take(~inverse), tuple(back)
+            right = None if gold is None else owner in gold
+            back.append(Back(asked, owner, int(table.outcome[row]), row, right))
+    return np.flatnonzero(~inverse), tuple(back)
 
 
 def _entity_codes(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.sensors.orbits.slots import Slots, forward
+from trueness.sensors.orbits.slots import Slots
 from trueness.table import NULL, AnswerTable, Column
 
 TEXT_LIMIT = 120
@@ -112,7 +112,7 @@ def _true_errors(slots: Slots, table: AnswerTable) -> int | None:
 
 def right_slots(slots: Slots, table: AnswerTable) -> NDArray[np.bool_] | None:
     """Which slots are right by the golds; None unless every answered slot has a gold."""
-    target = forward(table).target
+    target = table.target
     if target is None:
         return None
     gold = target.codes[slots.row]
