@@ -20,7 +20,7 @@ from trueness.contract import (
     Verdict,
 )
 from trueness.contract import blocks as b
-from trueness.contract.errors import CannotSerialise, InvalidReading
+from trueness.contract.errors import CannotSerialise, InputError, InvalidReading
 from trueness.contract.serial import Json
 
 TEXT = st.text(max_size=6)
@@ -231,3 +231,10 @@ def test_the_summary_is_the_first_block(made: Reading) -> None:
     first = made.blocks[0]
     assume(isinstance(first, b.Statement))
     assert made.summary() == made.statement
+
+
+def test_a_verdict_is_found_by_its_word_and_another_word_is_refused() -> None:
+    made = Decision("withhold", State.MEASURED, "because", (ItemVerdict("a", Verdict.WITHHOLD),))
+    assert made.items(Verdict("withhold")) == made.items("withhold") == ("a",)  # type: ignore[arg-type] # text, as users write it
+    with pytest.raises(InputError, match="'withold' is no verdict"):
+        made.items("withold")  # type: ignore[arg-type] # as above

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from trueness.contract.errors import InvalidReading
+from trueness.contract.errors import InputError, InvalidReading
 from trueness.contract.serial import Json, dumps, plain
 from trueness.contract.states import State
 
@@ -68,8 +68,17 @@ class Decision:
             raise InvalidReading(msg)
 
     def items(self, verdict: Verdict) -> tuple[str, ...]:
-        """Names of the items with this verdict, in input order."""
-        return tuple(v.item for v in self.verdicts if v.verdict is verdict)
+        """Names of the items with this verdict, in input order.
+
+        Raises
+        ------
+        InputError
+            For a word that is no verdict.
+        """
+        if verdict not in set(Verdict):
+            msg = f"{verdict!r} is no verdict; choose one of {', '.join(Verdict)}."
+            raise InputError(msg)
+        return tuple(v.item for v in self.verdicts if v.verdict == verdict)
 
     def summary(self) -> str:
         """The decision in one line for a person."""

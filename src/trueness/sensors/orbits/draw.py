@@ -217,11 +217,13 @@ def _witness(d: Drawing, c: Certificate) -> Table:
     said: dict[int, list[str]] = {}
     for s in np.flatnonzero((d.slots.entity < n) & d.slots.answered).tolist():
         said.setdefault(int(d.slots.entity[s]), []).append(d.slots.keys[int(d.slots.key[s])])
+    closed = d.params.declaration.is_closed
+    free = "any listed answer with room left" if closed else "any answer nobody gave"
     rows = tuple(
         (
             cut(d.slots.entities[e]),
             ", ".join(cut(a) for a in said.get(e, [])[:5]) or "no answer",
-            ", ".join(map(cut, c.witness(e))) or "any answer nobody gave",
+            ", ".join(map(cut, c.witness(e))) or free,
         )
         for e in range(n)
     )

@@ -29,10 +29,11 @@ def statement(state: State, reason: str | None, cert: Certificate | None, t: Tal
     if state is State.UNSTABLE:
         return (
             f"The answers did not repeat ({reason}). Of the recorded ones at least "
-            f"{cert.certified_errors:,} of {t.n_answered:,} are wrong."
+            f"{cert.certified_errors:,} of {t.n_answered:,} {_are(cert.certified_errors)} wrong."
         )
     return (
-        f"At least {cert.certified_errors:,} of {_these(t.n_answered)} are wrong. "
+        f"At least {cert.certified_errors:,} of {_these(t.n_answered)} "
+        f"{_are(cert.certified_errors)} wrong. "
         "No key was consulted."
     )
 
@@ -54,6 +55,10 @@ def follow_ups(state: State, cert: Certificate | None, t: Tally, d: Declaration)
 
 def _all(n: int) -> str:
     return "the one answer" if n == 1 else f"these {n:,} answers"
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _these(n: int) -> str:
