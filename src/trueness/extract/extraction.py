@@ -22,6 +22,8 @@ VERSION = 1
 
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[。！？]")
 _END = re.compile(_SENTENCE.pattern + r"|(?<!\d),|,(?!\d{3}(?!\d))|[，、]")
+_STOPS = ".!?"
+"""What is left of an ellipsis before the cut; the key drops it too."""
 _LINE = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
 
 
@@ -83,7 +85,7 @@ def cut(text: str) -> str:
     """
     line = _LINE.split(text.lstrip(), maxsplit=1)[0]
     end = _END.search(line)
-    return line[: end.start()] if end else line
+    return line[: end.start()].rstrip(_STOPS) if end else line
 
 
 def key_rule(kind: Kind = "short", *, fold_case: bool = True) -> TextRule:
