@@ -124,9 +124,10 @@ def k_of(reading: Reading) -> int | None:
 
 
 def withheld(case: Case, reading: Reading) -> list[bool]:
-    """Per answered slot, forward first, whether it is withheld."""
+    """Per answered slot, forward first, whether it is withheld; never one that was asked back."""
     held = [i.state is State.MEASURED for i in reading.per_item if i.extra["outcome"] == "answered"]
-    return [*held, *[False] * len(case.slots_back)]
+    assert not any(held[len(held) - len(case.slots_back) :] if case.slots_back else ())
+    return held
 
 
 def check_floors(case: Case, reading: Reading, truth: Truth) -> None:
@@ -148,7 +149,9 @@ def check_floors(case: Case, reading: Reading, truth: Truth) -> None:
 def check_shares(case: Case, reading: Reading, truth: Truth) -> None:
     """Of the items with one proved share, at least that share is wrong."""
     wrong = [not r for r in right_slots(case, truth)]
-    items = [i for i in reading.per_item if i.extra["outcome"] == "answered"]
+    answered = [i for i in reading.per_item if i.extra["outcome"] == "answered"]
+    items = [i for i in answered if "entity" in i.extra]
+    assert len(answered) - len(items) == len(case.slots_back)
     least = sum(i.value or 0.0 for i in items)
     assert sum(wrong[: len(items)]) >= least - 1e-9
 
