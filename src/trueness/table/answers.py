@@ -126,7 +126,7 @@ class AnswerTable:
         code = list(self.condition.words).index(condition)
         return self.take(self.condition.codes == code)
 
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "AnswerTable":
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> "AnswerTable":
         """Some of the rows, all of the columns."""
         changed: dict[str, object] = {
             "extras": {name: column.take(rows) for name, column in self.extras.items()}

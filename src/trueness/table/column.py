@@ -94,7 +94,7 @@ class Column(Generic[T]):
         words = list(self.words)
         return [None if c == NULL else words[c] for c in self.codes.tolist()]
 
-    def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Column[T]":
+    def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> "Column[T]":
         """The same words, fewer or reordered rows."""
         return Column(self.codes[rows], self.words)
 

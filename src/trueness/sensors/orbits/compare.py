@@ -222,7 +222,7 @@ def _within_columns(joined: _Joined, codes: Ints) -> Ints:
     return out
 
 
-def _side(table: AnswerTable, rows: NDArray[np.intp], params: Params) -> _Side:
+def _side(table: AnswerTable, rows: NDArray[np.integer], params: Params) -> _Side:
     part = table.take(rows)
     slots = slots_of(part, params)
     counts = tally(slots, part, params.filler)

@@ -32,6 +32,8 @@ Bools = NDArray[np.bool_]
 
 CURVE_POINTS = 2_000
 """The guaranteed curve is kept in full for so many sizes, beyond that at even steps."""
+RANKED_SLOTS = 2_000_000
+"""Beyond, slots get no order of withholding and no curve: they would not fit in memory."""
 EXACT_ECHO_PAIRS = 200_000
 """A closed list that holds entities' own names is certified exactly up to so many pairs."""
 WITNESS_ENTITIES = 200_000
@@ -88,7 +90,8 @@ def code_declaration(slots: Slots, params: Params) -> Coded:
             unsaid[code[word]] = word
     default = params.declaration.unlisted_capacity
     n = len(slots.keys) + len(unsaid)
-    upper = np.full(n, UNLIMITED if default is None else default, dtype=np.int64)
+    rest = np.int64(UNLIMITED if default is None else default)
+    upper = np.full(n, rest) if named else np.broadcast_to(rest, (n,))
     for word, limit in params.upper.items():
         upper[code[word]] = limit
     for word in params.filler:
@@ -202,8 +205,9 @@ def _one_column(slots: Slots, params: Params, coded: Coded, *, exact: bool) -> C
 
 
 def _counts(slots: Slots, held: Bools, n_keys: int) -> Ints:
-    counted = slots.key[slots.answered & ~held]
-    return np.bincount(counted, minlength=n_keys).astype(np.int64)
+    counted = slots.answered & ~held
+    key = slots.key if counted.all() else slots.key[counted]
+    return np.bincount(key, minlength=n_keys)
 
 
 def _breakdown(found: ColumnCertificate, coded: Coded, rare: int) -> dict[str, int]:
@@ -220,11 +224,11 @@ def _class_floor(
     slots: Slots, coded: Coded, counts: Ints, held: Bools, withheld: Bools
 ) -> NDArray[np.float64]:
     """Proved least share of wrong ones in each withheld slot's class, before slack."""
-    over = np.maximum(counts - coded.upper, 0)
-    share = np.divide(over, counts, out=np.zeros(len(counts)), where=counts > 0)
-    out: NDArray[np.float64] = np.append(share, 0.0)[slots.key]
-    out[held] = 1.0
-    out[~withheld] = 0.0
+    out = np.zeros(len(slots))
+    at = np.flatnonzero(withheld & ~held)
+    code = slots.key[at]
+    out[at] = (counts[code] - coded.upper[code]) / counts[code]
+    out[held & withheld] = 1.0
     return out
 
 
@@ -241,8 +245,10 @@ def _spread(floor: NDArray[np.float64], withheld: Bools, guaranteed: int) -> NDA
 
 def _order(
     slots: Slots, coded: Coded, counts: Ints, held: Bools, slack: int
-) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...], bool]:
+) -> tuple[NDArray[np.int64] | None, tuple[tuple[int, int], ...], bool]:
     """In which order to withhold, and what is guaranteed about the first so many of it."""
+    if len(slots) > RANKED_SLOTS:
+        return None, (), False
     answered = slots.answered
     n_held = int(np.count_nonzero(held))
     nested = guaranteed_curve(counts, coded.upper, n_certain=n_held, slack=slack, exact=False)

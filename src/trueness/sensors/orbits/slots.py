@@ -55,7 +55,7 @@ class Slots:
     outcome: NDArray[np.int8]
     own: NDArray[np.bool_] | None
     other: NDArray[np.bool_] | None
-    row: NDArray[np.intp]
+    row: NDArray[np.int32]
     n_repeats: int
     own_key: Column[str] | None = None
     back: tuple["Back", ...] = ()
@@ -124,20 +124,22 @@ def slots_of(table: AnswerTable, params: Params) -> Slots:
         )
         raise InputError(msg)
     rows, n_repeats = _one_row_a_slot(table, entity, column)
-    own, other = _names_as_answers(table, rows)
+    some = rows if n_repeats else slice(None)  # a view where every row is a slot
+    own, other = _names_as_answers(table, some)
+    named_key = table.entity_key
     return Slots(
         entities=entities,
         columns=columns,
         keys=table.answer.words,
-        entity=entity[rows],
-        column=column[rows],
-        key=table.answer.codes[rows],
-        outcome=table.outcome[rows],
+        entity=entity[some],
+        column=column[some],
+        key=table.answer.codes[some],
+        outcome=table.outcome[some],
         own=own,
         other=other,
-        row=rows if at is None else at[rows],
+        row=rows if at is None else at[rows].astype(np.int32),
         n_repeats=n_repeats,
-        own_key=None if table.entity_key is None else table.entity_key.take(rows),
+        own_key=None if named_key is None else Column(named_key.codes[some], named_key.words),
         back=back,
     )
 
@@ -206,6 +208,8 @@ def _columns(table: AnswerTable) -> tuple[NDArray[np.int32], tuple[str, ...]]:
         epochs, at = np.unique(table.epoch, return_inverse=True)
         parts.append(("draw", at.astype(np.int32), [str(e) for e in epochs.tolist()]))
     parts = [p for p in parts if len(p[2]) > 1]
+    if not parts:
+        return np.broadcast_to(np.int32(0), (len(table),)), ("all",)
     code = np.zeros(len(table), dtype=np.int64)
     for _, codes, words in parts:
         code = code * len(words) + codes
@@ -231,13 +235,13 @@ def _column_name(code: int, parts: list[tuple[str, NDArray[np.int32], list[str]]
 
 def _one_row_a_slot(
     table: AnswerTable, entity: NDArray[np.int32], column: NDArray[np.int32]
-) -> tuple[NDArray[np.intp], int]:
+) -> tuple[NDArray[np.int32], int]:
     """The first row of every slot; repeats must agree."""
-    slot = entity.astype(np.int64)
+    slot: NDArray[np.integer] = entity
     if column.any():
-        slot = slot * (int(column.max()) + 1) + column
+        slot = entity.astype(np.int64) * (int(column.max()) + 1) + column
     if not len(slot) or int(np.bincount(slot).max() if _dense(slot) else _most(slot)) <= 1:
-        return np.arange(len(slot)), 0
+        return np.arange(len(slot), dtype=np.int32), 0
     order = np.argsort(slot, kind="stable")
     same = slot[order][1:] == slot[order][:-1]
     answer, outcome = table.answer.codes[order], table.outcome[order]
@@ -246,14 +250,14 @@ def _one_row_a_slot(
         at = int(np.flatnonzero(differs)[0])
         raise InputError(_conflict(table, int(order[at]), int(order[at + 1])))
     keep = np.sort(order[np.r_[True, ~same]])
-    return keep, len(slot) - len(keep)
+    return keep.astype(np.int32), len(slot) - len(keep)
 
 
-def _dense(slot: NDArray[np.int64]) -> bool:
+def _dense(slot: NDArray[np.integer]) -> bool:
     return int(slot.max()) <= 4 * len(slot) + 1024
 
 
-def _most(slot: NDArray[np.int64]) -> int:
+def _most(slot: NDArray[np.integer]) -> int:
     return int(np.unique(slot, return_counts=True)[1].max())
 
 
@@ -272,7 +276,7 @@ def _conflict(table: AnswerTable, first: int, second: int) -> str:
 
 
 def _names_as_answers(
-    table: AnswerTable, row: NDArray[np.intp]
+    table: AnswerTable, row: NDArray[np.int32] | slice
 ) -> tuple[NDArray[np.bool_] | None, NDArray[np.bool_] | None]:
     """Whether each slot's answer is the entity's own name, or another entity's."""
     if table.entity_key is None:

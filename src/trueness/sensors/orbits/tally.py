@@ -36,9 +36,9 @@ class Tally:
     n_echo: int | None
     n_other: int | None
     n_filler: int
-    sizes: NDArray[np.int64]
-    orbit_key: NDArray[np.int64]
-    orbit_column: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+    orbit_key: NDArray[np.int32]
+    orbit_column: NDArray[np.int32]
     true_errors: int | None
 
     @property
@@ -53,7 +53,12 @@ class Tally:
 
     def largest(self, most: int) -> Iterator[Orbit]:
         """Orbits, largest first, equal sizes by column and key code."""
-        order = np.lexsort((self.orbit_key, self.orbit_column, -self.sizes))[:most]
+        few = np.arange(len(self.sizes))
+        if most < len(self.sizes):  # only the largest need sorting
+            least = np.partition(self.sizes, -most)[-most]
+            few = np.flatnonzero(self.sizes >= least)
+        key, column, size = self.orbit_key[few], self.orbit_column[few], self.sizes[few]
+        order = few[np.lexsort((key, column, -size))[:most]]
         for at in order.tolist():
             yield Orbit(int(self.orbit_column[at]), int(self.orbit_key[at]), int(self.sizes[at]))
 
@@ -61,8 +66,10 @@ class Tally:
 def tally(slots: Slots, table: AnswerTable, filler: frozenset[str]) -> Tally:
     """Count the classes of slots, the orbits, and the true errors where golds are known."""
     answered = slots.answered
-    key, column = slots.key[answered].astype(np.int64), slots.column[answered].astype(np.int64)
-    sizes, orbit_key, orbit_column = _orbits(key, column, len(slots.keys), len(slots.columns))
+    key = slots.key if answered.all() else slots.key[answered]
+    sizes, orbit_key, orbit_column = _orbits(
+        key, slots.column[answered], len(slots.keys), len(slots.columns)
+    )
     is_filler = filler_codes(slots, filler)
     own = None if slots.own is None else slots.own[answered]
     n_filler = np.count_nonzero(is_filler[key] & (~own if own is not None else True))
@@ -91,14 +98,16 @@ def filler_codes(slots: Slots, filler: frozenset[str]) -> NDArray[np.bool_]:
 
 
 def _orbits(
-    key: NDArray[np.int64], column: NDArray[np.int64], n_keys: int, n_columns: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    key: NDArray[np.int32], column: NDArray[np.int32], n_keys: int, n_columns: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     if n_columns == 1:
         counts = np.bincount(key, minlength=n_keys)
         used = np.flatnonzero(counts)
-        return counts[used], used, np.zeros(len(used), dtype=np.int64)
-    used, counts = np.unique(column * n_keys + key, return_counts=True)
-    return counts, used % max(1, n_keys), used // max(1, n_keys)
+        sizes = (counts if len(used) == n_keys else counts[used]).astype(np.int32)
+        return sizes, used.astype(np.int32), np.broadcast_to(np.int32(0), used.shape)
+    used, counts = np.unique(column.astype(np.int64) * n_keys + key, return_counts=True)
+    key, column = used % max(1, n_keys), used // max(1, n_keys)
+    return counts.astype(np.int32), key.astype(np.int32), column.astype(np.int32)
 
 
 def _true_errors(slots: Slots, table: AnswerTable) -> int | None:
