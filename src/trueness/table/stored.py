@@ -77,37 +77,35 @@ class TextStore:
 
         Words are numbered in order of first appearance.
         """
-        filled: int = self.rows(f"SELECT count({word}) FROM {table}")[0][0]  # noqa: S608 - names and rules of ours
-        distinct = self.n_distinct(table, word) if filled else 0
-        if not distinct:
+        first = self._first_rows(table, word, n_rows)
+        each = np.arange(n_rows, dtype=np.int32)
+        is_word = first == each
+        n_words = int(np.count_nonzero(is_word))
+        if not n_words:
             return Column(np.broadcast_to(np.int32(NULL), (n_rows,)), ())
-        if distinct == n_rows:
+        if n_words == n_rows:
             whole = StoredWords(self, table, word, None, n_rows)
-            return Column(np.arange(n_rows, dtype=np.int32), self.loaded(whole))
-        codes, first = self._codes(table, word, n_rows, all_filled=filled == n_rows)
-        words = StoredWords(self, table, word, first, n_rows)
+            return Column(each, self.loaded(whole))
+        number = np.cumsum(is_word, dtype=np.int32) - np.int32(1)
+        codes = np.where(first == NULL, np.int32(NULL), number[first])
+        words = StoredWords(self, table, word, each[is_word], n_rows)
         return Column(codes, self.loaded(words))
 
-    def _codes(
-        self, table: str, word: str, n_rows: int, *, all_filled: bool
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Codes of all rows, and the first row of every code."""
-        found = self.arrays(
-            f"SELECT (dense_rank() OVER (ORDER BY w NULLS LAST) - 1)::INTEGER AS c, r "  # noqa: S608 - as above
-            f"FROM (SELECT {word} AS w, rowid::INTEGER AS r FROM {table})"
+    def _first_rows(self, table: str, word: str, n_rows: int) -> NDArray[np.int32]:
+        """For every row the first row with the same text; -1 where there is none."""
+        first = np.arange(n_rows, dtype=np.int32)
+        later = self.arrays(
+            f"SELECT t.r::INTEGER AS r, d.f::INTEGER AS f "  # noqa: S608 - names and rules of ours
+            f"FROM (SELECT rowid AS r, {word} AS w FROM {table}) AS t "
+            f"JOIN (SELECT {word} AS w, min(rowid) AS f FROM {table} GROUP BY 1 "
+            "HAVING count(*) > 1) AS d ON t.w = d.w WHERE t.r <> d.f"
         )
-        rank = np.empty(n_rows, dtype=np.int32)
-        rank[np.asarray(found["r"])] = np.asarray(found["c"])
-        del found
-        n_ranks = int(rank.max()) + 1
-        first = np.empty(n_ranks, dtype=np.int32)
-        first[rank[::-1]] = np.arange(n_rows - 1, -1, -1, dtype=np.int32)  # the last write wins
-        if not all_filled:
-            first = first[:-1]  # nulls rank last
-        order = np.argsort(first, kind="stable")
-        number = np.full(n_ranks, NULL, dtype=np.int32)
-        number[order] = np.arange(len(order), dtype=np.int32)
-        return number[rank], first[order]
+        first[np.asarray(later["r"])] = np.asarray(later["f"])
+        empty = self.arrays(
+            f"SELECT rowid::INTEGER AS r FROM {table} WHERE {word} IS NULL"  # noqa: S608 - as above
+        )
+        first[np.asarray(empty["r"])] = NULL
+        return first
 
     def n_distinct(self, table: str, word: str) -> int:
         """How many different texts a column of a table, or an expression of it, holds."""
