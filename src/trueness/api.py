@@ -5,12 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trueness import sensors
-from trueness.collect.summary import AskSummary
 from trueness.contract import Decision, Reading, Verdict
 from trueness.contract.errors import InputError
 from trueness.decide.withhold import withhold
@@ -25,6 +24,9 @@ from trueness.table import (
     load_relation,
     read_answers,
 )
+
+if TYPE_CHECKING:
+    from trueness.collect.summary import AskSummary
 
 _FIELDS = frozenset(f.name for f in fields(Declaration))
 _COLUMNS = frozenset(
@@ -227,7 +229,7 @@ def ask(
     limit: int | None = None,
     cache: bool = True,
     **given: Any,
-) -> AskSummary:
+) -> "AskSummary":
     """Put the questions of a relation to a model and write the table of answers; resumable.
 
     Parameters

@@ -7,11 +7,14 @@ from trueness.sensors.orbits.limits import Params
 from trueness.sensors.orbits.slots import Slots
 
 
-def certify(slots: Slots, params: Params) -> Certificate | Inconsistent:
-    """What follows from the declaration about the answered slots."""
+def certify(slots: Slots, params: Params, *, ranked: bool = True) -> Certificate | Inconsistent:
+    """What follows from the declaration about the answered slots.
+
+    Without ``ranked`` no order of withholding is made, where only the number is wanted.
+    """
     relation = params.declaration.relation
     if relation in COUNTED:
-        return counted.certify(slots, params)
+        return counted.certify(slots, params, ranked=ranked)
     from trueness.sensors.orbits import special  # noqa: PLC0415 - slow to load, seldom needed
 
     if relation in ORDERED:

@@ -39,7 +39,7 @@ EXACT_ECHO_PAIRS = 200_000
 WITNESS_ENTITIES = 200_000
 
 
-def certify(slots: Slots, params: Params) -> Certificate | Inconsistent:
+def certify(slots: Slots, params: Params, *, ranked: bool = True) -> Certificate | Inconsistent:
     """The certificate of a counted relation."""
     coded = code_declaration(slots, params)
     impossible = _impossible(slots, params, coded)
@@ -47,10 +47,10 @@ def certify(slots: Slots, params: Params) -> Certificate | Inconsistent:
         return impossible
     if len(slots.columns) == 1 and not params.candidates and not slots.back:
         if not _own_name_is_listed(slots, params, coded):
-            return _one_column(slots, params, coded, exact=True)
+            return _one_column(slots, params, coded, exact=True, ranked=ranked)
         n_pairs = len(slots.entities) * max(1, len(params.upper))
         if params.declaration.kind == "relaxation" or n_pairs > EXACT_ECHO_PAIRS:
-            return _one_column(slots, params, coded, exact=False)
+            return _one_column(slots, params, coded, exact=False, ranked=ranked)
     return _transport(slots, params, coded)
 
 
@@ -167,7 +167,9 @@ def _own_name_is_listed(slots: Slots, params: Params, coded: Coded) -> bool:
     return bool((coded.upper[pairs[:, 1]] > 0).any())
 
 
-def _one_column(slots: Slots, params: Params, coded: Coded, *, exact: bool) -> Certificate:
+def _one_column(
+    slots: Slots, params: Params, coded: Coded, *, exact: bool, ranked: bool
+) -> Certificate:
     """The closed forms of a single column without candidates, O(n)."""
     echo, filler = barred_slots(slots, params, coded)
     held = echo | filler
@@ -184,7 +186,11 @@ def _one_column(slots: Slots, params: Params, coded: Coded, *, exact: bool) -> C
     rare = 0 if coded.lower is None else under_use(counts, coded.lower, missing)
     certified = max(found.certified_errors, rare)
     gaps = coded.lower is not None and bool(held.any())
-    rank, curve, optimal = _order(slots, coded, counts, held, slack)
+    rank: NDArray[np.int64] | None = None
+    curve: tuple[tuple[int, int], ...] = ()
+    optimal = False
+    if ranked and len(slots) <= RANKED_SLOTS:
+        rank, curve, optimal = _order(slots, coded, counts, held, slack)
     guaranteed = max(0, found.break_even_slack - slack)
     floor = _class_floor(slots, coded, counts, held, found.withheld)
     return Certificate(
@@ -245,10 +251,8 @@ def _spread(floor: NDArray[np.float64], withheld: Bools, guaranteed: int) -> NDA
 
 def _order(
     slots: Slots, coded: Coded, counts: Ints, held: Bools, slack: int
-) -> tuple[NDArray[np.int64] | None, tuple[tuple[int, int], ...], bool]:
+) -> tuple[NDArray[np.int64], tuple[tuple[int, int], ...], bool]:
     """In which order to withhold, and what is guaranteed about the first so many of it."""
-    if len(slots) > RANKED_SLOTS:
-        return None, (), False
     answered = slots.answered
     n_held = int(np.count_nonzero(held))
     nested = guaranteed_curve(counts, coded.upper, n_certain=n_held, slack=slack, exact=False)

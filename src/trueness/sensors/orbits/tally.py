@@ -54,9 +54,11 @@ class Tally:
     def largest(self, most: int) -> Iterator[Orbit]:
         """Orbits, largest first, equal sizes by column and key code."""
         few = np.arange(len(self.sizes))
-        if most < len(self.sizes):  # only the largest need sorting
-            least = np.partition(self.sizes, -most)[-most]
-            few = np.flatnonzero(self.sizes >= least)
+        if most < len(few):  # only the largest need sorting; equal ones stand in order
+            at_least = np.cumsum(np.bincount(self.sizes)[::-1])[::-1]
+            least = int(np.flatnonzero(at_least >= most)[-1])
+            larger, equal = self.sizes > least, self.sizes == least
+            few = np.concatenate([np.flatnonzero(larger), np.flatnonzero(equal)[:most]])
         key, column, size = self.orbit_key[few], self.orbit_column[few], self.sizes[few]
         order = few[np.lexsort((key, column, -size))[:most]]
         for at in order.tolist():
