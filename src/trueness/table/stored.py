@@ -15,7 +15,7 @@ from trueness.table.column import NULL, Column, StoredSequence, TextRule
 if TYPE_CHECKING:
     import duckdb
 
-MEMORY_LIMIT = "200MB"
+MEMORY_LIMIT = "150MB"
 """What the database may hold in memory; the rest goes to a temporary folder."""
 IN_MEMORY = 65_536
 """Columns with at most so many distinct words keep them as Python strings."""
@@ -86,9 +86,13 @@ class TextStore:
         if n_words == n_rows:
             whole = StoredWords(self, table, word, None, n_rows)
             return Column(each, self.loaded(whole))
-        number = np.cumsum(is_word, dtype=np.int32) - np.int32(1)
-        codes = np.where(first == NULL, np.int32(NULL), number[first])
+        number = np.cumsum(is_word, dtype=np.int32)
+        number -= 1
         words = StoredWords(self, table, word, each[is_word], n_rows)
+        del each, is_word
+        null = first == NULL
+        codes = number[first]
+        codes[null] = NULL
         return Column(codes, self.loaded(words))
 
     def _first_rows(self, table: str, word: str, n_rows: int) -> NDArray[np.int32]:
@@ -101,6 +105,7 @@ class TextStore:
             "HAVING count(*) > 1) AS d ON t.w = d.w WHERE t.r <> d.f"
         )
         first[np.asarray(later["r"])] = np.asarray(later["f"])
+        del later
         empty = self.arrays(
             f"SELECT rowid::INTEGER AS r FROM {table} WHERE {word} IS NULL"  # noqa: S608 - as above
         )

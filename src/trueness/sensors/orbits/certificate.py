@@ -26,9 +26,9 @@ class Certificate:
         The default set to withhold.
     guaranteed_withheld : int
         At least so many of the withheld slots are wrong.
-    floor : (n_slots,) float
-        For each withheld slot the proved least share of wrong ones in its class or component,
-        with slack or inverse questions in the whole withheld set; 0 elsewhere.
+    share : callable or None
+        From a withheld slot to the proved least share of wrong ones in its class or component;
+        None where only the whole withheld set has one.
     breakdown : mapping of str to int
         Wrong slots by cause, before slack; they need not add up to the whole.
     break_even_slack : int or None
@@ -56,7 +56,7 @@ class Certificate:
     exact: bool
     withheld: NDArray[np.bool_]
     guaranteed_withheld: int
-    floor: NDArray[np.float64]
+    share: Callable[[int], float] | None = None
     breakdown: Mapping[str, int] = field(default_factory=dict)
     break_even_slack: int | None = None
     witness: Callable[[int], Sequence[str]] | None = None
@@ -90,6 +90,12 @@ class Certificate:
         if not self.guaranteed_withheld:
             return None
         return Fraction(self.guaranteed_withheld, self.n_withheld)
+
+    def share_of(self, slot: int) -> float:
+        """Proved least share of wrong ones where a withheld slot belongs."""
+        if self.share is not None:
+            return self.share(slot)
+        return float(self.precision_floor or 0)
 
     @property
     def recall_floor(self) -> Fraction | None:

@@ -192,14 +192,13 @@ def _one_column(
     if ranked and len(slots) <= RANKED_SLOTS:
         rank, curve, optimal = _order(slots, coded, counts, held, slack)
     guaranteed = max(0, found.break_even_slack - slack)
-    floor = _class_floor(slots, coded, counts, held, found.withheld)
     return Certificate(
         n_answered=found.n_answered,
         certified_errors=certified,
         exact=exact and not gaps,
         withheld=found.withheld,
         guaranteed_withheld=guaranteed,
-        floor=_spread(floor, found.withheld, guaranteed) if slack else floor,
+        share=None if slack else _class_share(slots, coded, counts, held),
         breakdown=_breakdown(found, coded, rare),
         break_even_slack=None if coded.lower is not None else found.break_even_slack,
         witness=_closed_witness(slots, coded, held, rare, slack),
@@ -226,27 +225,19 @@ def _breakdown(found: ColumnCertificate, coded: Coded, rare: int) -> dict[str, i
     return out if coded.lower is None else {**out, "under_use": rare}
 
 
-def _class_floor(
-    slots: Slots, coded: Coded, counts: Ints, held: Bools, withheld: Bools
-) -> NDArray[np.float64]:
-    """Proved least share of wrong ones in each withheld slot's class, before slack."""
-    out = np.zeros(len(slots))
-    at = np.flatnonzero(withheld & ~held)
-    code = slots.key[at]
-    out[at] = (counts[code] - coded.upper[code]) / counts[code]
-    out[held & withheld] = 1.0
-    return out
+def _class_share(slots: Slots, coded: Coded, counts: Ints, held: Bools) -> Callable[[int], float]:
+    """Proved least share of wrong ones in a withheld slot's class.
 
-
-def _spread(floor: NDArray[np.float64], withheld: Bools, guaranteed: int) -> NDArray[np.float64]:
-    """The proved share of the whole set, where no class has one of its own.
-
-    With slack the exempt may all stand in one class; with inverse questions the wrong answers
-    of a component may all be among those asked back.
+    Not with slack: the exempt may all stand in one class.
     """
-    share = guaranteed / max(1, int(np.count_nonzero(withheld)))
-    spread: NDArray[np.float64] = np.where(withheld, share, np.zeros_like(floor))
-    return spread
+
+    def share(slot: int) -> float:
+        if held[slot]:
+            return 1.0
+        code = int(slots.key[slot])
+        return int(counts[code] - coded.upper[code]) / int(counts[code])
+
+    return share
 
 
 def _order(
@@ -310,7 +301,7 @@ def _transport(slots: Slots, params: Params, coded: Coded) -> Certificate | Inco
     found = transport.most_right(votes, limits, kind=kind, columns=columns)
     if not found.feasible:
         return _no_truth(found, slots, coded)
-    withheld, guaranteed, floor = _withheld(asked, votes, limits, found, kind)
+    withheld, guaranteed, share = _withheld(asked, votes, limits, found, kind)
     single = column_errors(columns, limits)
     one = len(slots.columns) == 1 and not slots.back
     simple = simple_floor(votes, limits) if params.candidates and one else None
@@ -320,7 +311,7 @@ def _transport(slots: Slots, params: Params, coded: Coded) -> Certificate | Inco
         exact=found.exact,
         withheld=withheld,
         guaranteed_withheld=guaranteed,
-        floor=_spread(floor, withheld, guaranteed) if limits.slack or slots.back else floor,
+        share=None if limits.slack or slots.back else share,
         breakdown=_transport_breakdown(slots, coded, echo, filler, single, found),
         break_even_slack=transport.break_even_slack(votes, limits),
         witness=_named_witness(found, slots, coded),
@@ -451,7 +442,7 @@ def _withheld(
     limits: Limits,
     found: "TransportResult",
     kind: Literal["exact", "relaxation"],
-) -> tuple[Bools, int, NDArray[np.float64]]:
+) -> tuple[Bools, int, Callable[[int], float]]:
     """Every slot whose component has a positive certificate, and what is proved of the set."""
     from trueness.stats import transport  # noqa: PLC0415 - slow to load, seldom needed
 
@@ -472,12 +463,15 @@ def _withheld(
     withheld[asked.slot] = held[pair[: asked.n_forward]]
     floor = np.zeros(asked.n_slots)
     floor[asked.slot] = _component_floor(votes, found)[pair[: asked.n_forward]]
-    floor[~withheld] = 0.0
-    return withheld, guaranteed, floor
+    return withheld, guaranteed, lambda slot: float(floor[slot])
 
 
 def _component_floor(votes: Votes, found: "TransportResult") -> NDArray[np.float64]:
-    """Share of certified errors in each pair's component, before slack; 1 where never right."""
+    """Share of certified errors in each pair's component; 1 where never right.
+
+    Not with slack, nor with inverse questions: the wrong answers of a component may all be among
+    those asked back.
+    """
     n = len(found.component_errors)
     slots_of_pair = votes.count + votes.barred
     inside = found.pair_component >= 0

@@ -223,7 +223,7 @@ def _per_item(
         if not found.withheld[slot]:
             why = "nothing contradicts this answer; not a pass"
             return ItemReading(items(slot), State.SILENT, why, None, extra)
-        return ItemReading(items(slot), State.MEASURED, None, float(found.floor[slot]), extra)
+        return ItemReading(items(slot), State.MEASURED, None, found.share_of(slot), extra)
 
     return entry
 

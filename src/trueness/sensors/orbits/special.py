@@ -175,15 +175,12 @@ def _certificate(
     held = np.zeros(len(slots), dtype=np.bool_)
     at = slots.answered
     held[at] = withheld[slots.entity[at], slots.column[at]]
-    n_held = int(held.sum())
-    floor = np.where(held, certified / n_held if n_held else 0.0, 0.0)
     return Certificate(
         n_answered=int(at.sum()),
         certified_errors=certified,
         exact=exact,
         withheld=held,
         guaranteed_withheld=certified,
-        floor=floor,
         breakdown=breakdown,
         witness=witness,
         single_columns=certified,
