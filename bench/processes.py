@@ -88,6 +88,7 @@ def generated(folder: Path, rows: int, suffix: str, kind: str) -> Path:
     return path
 
 
+# A process between ours and the one that is measured: a child's peak starts at its parent's size.
 _CHILD = """
 import json, resource, subprocess, sys, time
 start = time.perf_counter()

@@ -6,6 +6,7 @@ from trueness.table.answers import Outcome as Outcome
 from trueness.table.column import NULL as NULL
 from trueness.table.column import Column as Column
 from trueness.table.column import TextRule as TextRule
+from trueness.table.column import pick as pick
 from trueness.table.declarations import read_declaration_file as read_declaration_file
 from trueness.table.journal import AnswerJournal as AnswerJournal
 from trueness.table.journal import JournalState as JournalState

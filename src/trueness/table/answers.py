@@ -106,8 +106,11 @@ class AnswerTable:
     @property
     def conditions(self) -> tuple[str, ...]:
         """Conditions that have rows, in order of first appearance."""
-        codes, first = np.unique(self.condition.codes, return_index=True)
-        return tuple(self.condition.words[int(c)] for c in codes[np.argsort(first)])
+        codes, words = self.condition.codes, self.condition.words
+        used = np.flatnonzero(np.bincount(codes, minlength=len(words))).tolist()
+        if len(used) > 1:
+            used.sort(key=lambda code: int(np.argmax(codes == code)))
+        return tuple(words[code] for code in used)
 
     def only(self, condition: str) -> "AnswerTable":
         """The rows of one condition.

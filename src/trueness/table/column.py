@@ -29,6 +29,10 @@ class StoredSequence(Sequence[T]):
         """Where each of these values stands among others; -1 where it does not."""
 
     @abstractmethod
+    def pick(self, indices: Sequence[int]) -> list[T]:
+        """Some values, fetched together."""
+
+    @abstractmethod
     def find(self, values: Sequence[T]) -> NDArray[np.int32]:
         """Where each of some given values stands among these; -1 where it does not."""
 
@@ -55,6 +59,16 @@ class TextRule:
     def __call__(self, text: str) -> str | None:
         """What the rule makes of a text."""
         return self.rule(text)
+
+
+def pick(words: Sequence[T], indices: Iterable[int]) -> list[T]:
+    """Some values of a list of words, fetched together where they are stored.
+
+    >>> pick(("Oslo", "Bonn", "Rome"), [2, 0])
+    ['Rome', 'Oslo']
+    """
+    wanted = list(indices)
+    return words.pick(wanted) if isinstance(words, StoredSequence) else [words[i] for i in wanted]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from trueness.table.column import NULL, Column, StoredSequence, TextRule
 if TYPE_CHECKING:
     import duckdb
 
-MEMORY_LIMIT = "150MB"
+MEMORY_LIMIT = "200MB"
 """What the database may hold in memory; the rest goes to a temporary folder."""
 IN_MEMORY = 65_536
 """Columns with at most so many distinct words keep them as Python strings."""

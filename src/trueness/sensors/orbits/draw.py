@@ -28,6 +28,7 @@ from trueness.sensors.orbits.certificate import Certificate
 from trueness.sensors.orbits.limits import Params
 from trueness.sensors.orbits.slots import Slots
 from trueness.sensors.orbits.tally import TEXT_LIMIT, Tally
+from trueness.table import pick
 
 MAX_ORBITS = 50
 MAX_CHIPS = 12
@@ -89,19 +90,23 @@ def _orbits(d: Drawing) -> Groups:
     drawn[[orbit.key for orbit in largest]] = True
     among = np.flatnonzero(drawn[d.slots.key] & d.slots.answered)  # one look at all slots
     key, column_code = d.slots.key[among], d.slots.column[among]
-    for orbit in largest:
-        members = among[(key == orbit.key) & (column_code == orbit.column)]
-        shown = members[:MAX_CHIPS].tolist()
-        flags = [bool(withheld[s]) if withheld is not None else False for s in shown]
-        names = [cut(d.slots.entities[int(d.slots.entity[s])]) for s in shown]
+    shown = [
+        among[(key == orbit.key) & (column_code == orbit.column)][:MAX_CHIPS] for orbit in largest
+    ]
+    labels = pick(d.slots.keys, (orbit.key for orbit in largest))
+    every = np.concatenate(shown)
+    named = iter(pick(d.slots.entities, d.slots.entity[every].tolist()))
+    for orbit, slots, label in zip(largest, shown, labels, strict=True):
+        flags = [bool(withheld[s]) if withheld is not None else False for s in slots.tolist()]
+        names = [cut(next(named)) for _ in flags]
         column = f" · {d.slots.columns[orbit.column]}" if len(d.slots.columns) > 1 else ""
         groups.append(
             Group(
-                label=cut(d.slots.keys[orbit.key]) + column,
+                label=cut(label) + column,
                 size=orbit.size,
                 chips=tuple(Chip(n, flagged=f) for n, f in zip(names, flags, strict=True)),
                 flagged=any(flags),
-                note=_limit(d, orbit.key),
+                note=_limit(d, label),
             )
         )
     return Groups(
@@ -112,8 +117,7 @@ def _orbits(d: Drawing) -> Groups:
     )
 
 
-def _limit(d: Drawing, key: int) -> str:
-    word = d.slots.keys[key]
+def _limit(d: Drawing, word: str) -> str:
     if word in d.params.filler:
         return "filler"
     most = d.params.upper.get(word, d.params.declaration.unlisted_capacity)
