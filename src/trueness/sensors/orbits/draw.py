@@ -57,7 +57,7 @@ class Drawing:
 def blocks(d: Drawing) -> tuple[Block, ...]:
     """Statement, orbits, class shares, breakdown, withheld set, witness, sensitivity, notes."""
     out: list[Block] = [_statement(d)]
-    if d.tally.n_answered:
+    if len(d.tally.sizes):
         out.append(_orbits(d))
     out.append(_shares(d.tally))
     if d.certificate is not None:
