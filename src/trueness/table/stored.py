@@ -112,11 +112,6 @@ class TextStore:
         first[np.asarray(empty["r"])] = NULL
         return first
 
-    def n_distinct(self, table: str, word: str) -> int:
-        """How many different texts a column of a table, or an expression of it, holds."""
-        count: int = self.rows(f"SELECT count(DISTINCT {word}) FROM {table}")[0][0]  # noqa: S608 - as above
-        return count
-
     def loaded(self, words: "StoredWords") -> Sequence[str]:
         """The words themselves where they are few, else as they are stored."""
         return tuple(words) if len(words) <= IN_MEMORY else words
@@ -186,14 +181,15 @@ class StoredWords(StoredSequence[str]):
         if not isinstance(rule, TextRule):
             return Column.of(rule(word) for word in self)
         plain, key = (part.replace("{word}", self._word) for part in (rule.plain, rule.key))
-        odd, changed = self.store.rows(
-            f"SELECT count(*) FILTER (NOT p), count(*) FILTER (p AND k IS DISTINCT FROM w) "  # noqa: S608 - as above
+        odd, changed, apart = self.store.rows(
+            "SELECT count(*) FILTER (NOT p), count(*) FILTER (p AND k IS DISTINCT FROM w), "  # noqa: S608 - as above
+            "count(DISTINCT hash(k)) FILTER (k IS NOT NULL) "
             f"FROM (SELECT {plain} AS p, {key} AS k, {self._word} AS w FROM {self._table})"
         )[0]
         each = np.arange(len(self), dtype=np.int32)
         if not odd and not changed:
             return Column(each, self)
-        if not odd and self.store.n_distinct(self._table, key) == len(self):
+        if not odd and apart == len(self):  # different hashes are different keys
             new_words = StoredWords(self.store, self._table, key, self._rows, self._n_rows)
             return Column(each, self.store.loaded(new_words))
         if not odd:
