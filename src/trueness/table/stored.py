@@ -202,7 +202,8 @@ class StoredWords(StoredSequence[str]):
     def located(self, others: Sequence[str]) -> NDArray[np.int32]:
         """Where each of these words stands among others; -1 where it does not."""
         if isinstance(others, StoredWords) and others.store is self.store:
-            found = self._joined(self._listed(), others.distinct(), self._n_rows)
+            words = others.listed() if self._rows is None else others.distinct()
+            found = self._joined(self._listed(), words, self._n_rows)
             found = others.numbered(found)
         else:
             table = self.store.list_table(others)
@@ -213,22 +214,29 @@ class StoredWords(StoredSequence[str]):
         """Where each of some given words stands among these; -1 where it does not."""
         table = self.store.list_table(values)
         listed = f"SELECT rowid AS r, w FROM {table}"  # noqa: S608 - as above
-        return self.numbered(self._joined(listed, self.distinct(), len(values)))
+        return self.numbered(self._joined(listed, self.listed(), len(values)))
 
     def _listed(self) -> str:
         return f"SELECT rowid AS r, {self._word} AS w FROM {self._table}"  # noqa: S608 - as above
 
+    def listed(self) -> str:
+        """A query for the word (``w``) of every row (``f``)."""
+        return f"SELECT rowid AS f, {self._word} AS w FROM {self._table}"  # noqa: S608 - as above
+
     def distinct(self) -> str:
-        """A query for the words (``w``) and the rows in which they stand (``f``)."""
+        """The same, with the first row of every word only."""
         if self._rows is None:
-            return f"SELECT rowid AS f, {self._word} AS w FROM {self._table}"  # noqa: S608 - as above
+            return self.listed()
         return f"SELECT min(rowid) AS f, {self._word} AS w FROM {self._table} GROUP BY 2"  # noqa: S608 - as above
 
     def _joined(self, left: str, right: str, length: int) -> NDArray[np.int32]:
-        """For each row of the left query the row of the right one with its word."""
+        """For each row of the left query the first row of the right one with its word.
+
+        On one side at least every word must stand once, so that no more pairs arise than rows.
+        """
         found = self.store.arrays(
-            f"SELECT a.r::INTEGER AS r, b.f::INTEGER AS f "  # noqa: S608 - as above
-            f"FROM ({left}) AS a JOIN ({right}) AS b ON a.w = b.w"
+            f"SELECT a.r::INTEGER AS r, min(b.f)::INTEGER AS f "  # noqa: S608 - as above
+            f"FROM ({left}) AS a JOIN ({right}) AS b ON a.w = b.w GROUP BY 1"
         )
         out = np.full(length, NULL, dtype=np.int32)
         out[np.asarray(found["r"])] = np.asarray(found["f"])
