@@ -12,10 +12,8 @@ import numpy as np
 from trueness import sensors
 from trueness.contract import Decision, Reading, Verdict
 from trueness.contract.errors import InputError
-from trueness.decide.withhold import withhold
 from trueness.extract import check_rule, exact_number, keyed, named, normalise_entity, rule_of
 from trueness.sensors.orbits import Declaration, Params, slots
-from trueness.study.choosing import choose_condition, for_choosing, lists_answers
 from trueness.table import (
     AnswerTable,
     Relation,
@@ -179,6 +177,12 @@ def choose(source: object, *, accept_label_free: bool = False, **given: Any) -> 
         As in `certify`; ``baseline`` and ``min_common`` as in
         `trueness.study.choosing.choose_condition`.
     """
+    from trueness.study.choosing import (  # noqa: PLC0415 - certifying does not need it
+        choose_condition,
+        for_choosing,
+        lists_answers,
+    )
+
     asked = {k: given.pop(k) for k in ("baseline", "min_common") if k in given}
     table, declared = _prepared(source, given)
     if declared.identity is None and _is_tokens(table):
@@ -202,6 +206,8 @@ def kept(source: AnswerTable, readings: Mapping[str, Reading]) -> AnswerTable:
         The table that was measured.
     readings : mapping of condition to Reading
     """
+    from trueness.decide.withhold import withhold  # noqa: PLC0415 - certifying does not need it
+
     keep = np.zeros(len(source), dtype=np.bool_)
     for name, reading in readings.items():
         rows = np.flatnonzero(_rows_of(source, name))

@@ -22,7 +22,7 @@ QUOTES = frozenset({'""', "''", "“”", "‘’", "«»"})
 
 _BLANKS = " \t\n\r"
 SQL_CORE = (
-    r"CASE WHEN {word}[1] > ' ' AND NOT regexp_matches({word}[-1], '[.,;:!? \t\n\r]') THEN {word} "
+    "CASE WHEN {word}[1] > ' ' AND NOT contains('.,;:!? \t\n\r', {word}[-1]) THEN {word} "
     r"ELSE regexp_replace(regexp_replace({word}, '[.,;:!? \t\n\r]+$', ''), '^[ \t\n\r]+', '') END"
 )
 """A text without outer blanks and final stops, as a database computes it."""
