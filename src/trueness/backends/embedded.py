@@ -110,7 +110,7 @@ class GgufTokenizer:
 
 @dataclass(slots=True)
 class GgufModel:
-    """A local GGUF file, answering in parallel slots.
+    """A local GGUF file, answering one request at a time unless given more slots.
 
     Parameters
     ----------
@@ -118,7 +118,8 @@ class GgufModel:
     name : str
         As the user gave it: ``embedded`` or ``gguf:FILE``.
     slots : int
-        Requests that run side by side. Results can differ in the last bits with their number.
+        Requests that run side by side. With more than one, llama.cpp reads prompts of several slots
+        in one pass and rounds by how they fell together: near ties can differ from run to run.
     n_context : int
         Tokens a slot can hold, prompt and answer; at most what the file was trained for.
     threads : int
@@ -137,7 +138,7 @@ class GgufModel:
 
     path: Path
     name: str
-    slots: int = 4
+    slots: int = 1
     n_context: int = 1024
     threads: int = 2
     sha256: str | None = None
@@ -174,7 +175,7 @@ class GgufModel:
             "file_hash": self.sha256,
             "quantisation": self._facts.quantisation,
             "backend": "xllamacpp",
-            "backend_version": f"{self._version}, plain attention",
+            "backend_version": f"{self._version}, plain attention, slots={self.slots}",
             "tokenizer_hash": self._facts.tokenizer_hash,
             "chat_template": "raw" if template is None else text_sha256(template),
             "dtype": "quantised",
