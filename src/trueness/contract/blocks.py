@@ -6,7 +6,22 @@ how many entries were left out.
 
 from dataclasses import dataclass
 
-Cell = str | int | float | bool | None
+Point3 = tuple[float, float, float]
+"""Three shares that add up to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """How many of each kind, as one small bar in a cell: ``(label, count, role)`` in drawn order.
+
+    A table is sorted by the share of the first part. Long tails are one part with their total,
+    e.g. ``("9 other answers", 11, "wrong")``. Roles as in `Part`.
+    """
+
+    parts: tuple[tuple[str, int, str], ...]
+
+
+Cell = str | int | float | bool | Strip | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +72,11 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One coloured stretch of a bar. ``role`` picks the colour, ``display`` is printed."""
+    """One stretch of a bar. ``role`` picks colour and pattern, ``display`` is printed.
+
+    Roles that stand out: ``"gold"`` (right), ``"wrong"``, ``"none"`` (no answer), ``"warn"``;
+    everything else is neutral.
+    """
 
     label: str
     value: float
@@ -67,28 +86,108 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """A labelled row of parts, stacked. The parts' values add up to what the bar shows."""
+    """A labelled row of parts, stacked. The parts' values add up to what the bar shows.
+
+    Bars that follow one another with the same ``group`` stand under it as a heading.
+    """
 
     label: str
     parts: tuple[Part, ...]
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Bars:
-    """Stacked bars on one scale from 0 to ``limit``."""
+    """Stacked bars on one scale from 0 to ``limit``.
+
+    ``axis`` says what the scale counts; where it is given, the scale is drawn.
+    """
 
     title: str
     bars: tuple[Bar, ...]
     limit: float
     note: str = ""
+    axis: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A number with the band around it; what is None is not drawn.
+
+    ``inner`` is a second, shorter interval, drawn thicker. ``display`` is printed beside it, the
+    numbers themselves where it is empty. Dots that follow one another with the same ``group``
+    stand under it as a heading. Roles as in `Part`.
+    """
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    role: str = "neutral"
+    display: str = ""
+    inner: tuple[float, float] | None = None
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalDots:
+    """Dots with their bands on one axis, a line at ``reference``, a shaded ``strip``.
+
+    ``limits`` are the ends of the axis, None to fit what is drawn. ``band`` and ``inner`` say in
+    a few words what the long and the short interval are, ``margin`` what the strip is.
+    """
+
+    title: str
+    dots: tuple[Dot, ...]
+    reference: float = 0.0
+    strip: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
+    note: str = ""
+    axis: str = ""
+    band: str = ""
+    inner: str = ""
+    margin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A move between two places in a triangle, each three shares, one a corner."""
+
+    label: str
+    start: Point3
+    end: Point3
+    role: str = "neutral"
+
+
+@dataclass(frozen=True, slots=True)
+class SimplexArrows:
+    """One arrow an item in a triangle of three shares, and the mean arrow.
+
+    ``corners`` are the names of the shares, ``roles`` theirs as in `Part`. ``n_arrows`` counts
+    all items, also those not drawn; a few hundred arrows are the most that can be read.
+    """
+
+    title: str
+    corners: tuple[str, str, str]
+    arrows: tuple[Arrow, ...]
+    mean: Arrow | None
+    n_arrows: int
+    note: str = ""
+    roles: tuple[str, str, str] = ("neutral", "neutral", "neutral")
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line of a curve: points (x, y) in order of x; ``y`` is None where undefined."""
+    """One line of a curve: points (x, y) in order of x; ``y`` is None where undefined.
+
+    A series with a ``role`` (as in `Part`) is drawn in its colour with its own mark at the
+    points, solid or ``dashed``: two series of one role are told apart by the dashes.
+    """
 
     label: str
     points: tuple[tuple[float, float | None], ...]
+    dashed: bool = False
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +203,42 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows and columns; ``n_rows`` counts all of them, also those not shown."""
+    """Rows and columns; ``n_rows`` counts all of them, also those not shown.
+
+    A cell is text, a number, yes or no, nothing, or a `Strip` of counts.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     n_rows: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseRow:
+    """One condition of one verdict: its numbers, and whether it held (None: not known).
+
+    ``mark`` is a word of caution shown beside it, e.g. ``"few movers"``.
+    """
+
+    verdict: str
+    clause: str
+    numbers: str
+    held: bool | None
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """Every condition of every verdict with its numbers; ``given`` is the verdict that came out.
+
+    Rows that follow one another with the same ``verdict`` stand together.
+    """
+
+    title: str
+    rows: tuple[ClauseRow, ...]
+    given: str = ""
     note: str = ""
 
 
@@ -142,4 +271,15 @@ class Notes:
     role: str = "notes"
 
 
-Block = Statement | Groups | Bars | Curve | Table | Facts | Notes
+Block = (
+    Statement
+    | Groups
+    | Bars
+    | IntervalDots
+    | SimplexArrows
+    | Curve
+    | Clauses
+    | Table
+    | Facts
+    | Notes
+)

@@ -20,20 +20,28 @@ _BLOCKS = {
         block_module.Statement,
         block_module.Groups,
         block_module.Bars,
+        block_module.IntervalDots,
+        block_module.SimplexArrows,
         block_module.Curve,
+        block_module.Clauses,
         block_module.Table,
         block_module.Facts,
         block_module.Notes,
     )
 }
-_NESTED: Mapping[str, tuple[str, type]] = {
-    "Groups": ("groups", block_module.Group),
-    "Group": ("chips", block_module.Chip),
-    "Bars": ("bars", block_module.Bar),
-    "Bar": ("parts", block_module.Part),
-    "Curve": ("series", block_module.Series),
-    "Facts": ("facts", block_module.Fact),
+_NESTED: Mapping[str, Mapping[str, type]] = {
+    "Groups": {"groups": block_module.Group},
+    "Group": {"chips": block_module.Chip},
+    "Bars": {"bars": block_module.Bar},
+    "Bar": {"parts": block_module.Part},
+    "IntervalDots": {"dots": block_module.Dot},
+    "SimplexArrows": {"arrows": block_module.Arrow, "mean": block_module.Arrow},
+    "Curve": {"series": block_module.Series},
+    "Clauses": {"rows": block_module.ClauseRow},
+    "Table": {"rows": block_module.Strip},
+    "Facts": {"facts": block_module.Fact},
 }
+"""The objects inside of a field, at any depth of its lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,18 +301,19 @@ def _block(data: dict[str, Json]) -> Block:
 
 
 def _build(cls: Callable[..., object], data: dict[str, Json]) -> object:
-    nested = _NESTED.get(getattr(cls, "__name__", ""))
-    values: dict[str, object] = {}
-    for name, value in data.items():
-        if nested and name == nested[0]:
-            values[name] = tuple(_build(nested[1], _as_dict(v)) for v in _as_list(value))
-        else:
-            values[name] = _frozen(value)
-    return cls(**values)
+    nested = _NESTED.get(getattr(cls, "__name__", ""), {})
+    return cls(**{name: _frozen(value, nested.get(name)) for name, value in data.items()})
 
 
-def _frozen(value: Json) -> object:
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+def _frozen(value: Json, inner: type | None) -> object:
+    if isinstance(value, list):
+        return tuple(_frozen(v, inner) for v in value)
+    if isinstance(value, dict):
+        if inner is None:
+            msg = "an object stands where none is wanted"
+            raise TypeError(msg)
+        return _build(inner, value)
+    return value
 
 
 def _as_dict(value: Json) -> dict[str, Json]:
