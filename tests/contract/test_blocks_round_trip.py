@@ -81,8 +81,9 @@ def test_every_block_round_trips_through_strict_json(block: b.Block) -> None:
 @pytest.mark.parametrize(
     "block",
     [
-        {"block": "Facts", "title": "t", "facts": [["a", "b"]], "more": 1},
-        {"block": "Notes", "title": {"an": "object"}, "lines": []},
+        {"block": "Facts", "title": "t", "facts": [["a", "b"]]},
+        {"block": "Groups", "title": "t", "groups": "g", "n_groups": 1},
+        {"block": "Notes", "title": "t", "lines": [], "more": 1},
         {"block": "Table", "title": "t", "columns": ["a"], "rows": [[{"x": 1}]], "n_rows": 1},
         {"block": "Clauses", "title": "t", "rows": [{"verdict": "v"}]},
         {"block": "Unknown"},

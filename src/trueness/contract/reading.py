@@ -38,10 +38,9 @@ _NESTED: Mapping[str, Mapping[str, type]] = {
     "SimplexArrows": {"arrows": block_module.Arrow, "mean": block_module.Arrow},
     "Curve": {"series": block_module.Series},
     "Clauses": {"rows": block_module.ClauseRow},
-    "Table": {"rows": block_module.Strip},
     "Facts": {"facts": block_module.Fact},
 }
-"""The objects inside of a field, at any depth of its lists."""
+"""The fields that hold objects, one or a list of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,18 +301,29 @@ def _block(data: dict[str, Json]) -> Block:
 
 def _build(cls: Callable[..., object], data: dict[str, Json]) -> object:
     nested = _NESTED.get(getattr(cls, "__name__", ""), {})
-    return cls(**{name: _frozen(value, nested.get(name)) for name, value in data.items()})
+    values: dict[str, object] = {}
+    for name, value in data.items():
+        if cls is block_module.Table and name == "rows":
+            values[name] = tuple(tuple(_cell(c) for c in _as_list(r)) for r in _as_list(value))
+        elif name in nested and value is not None:
+            values[name] = _objects(nested[name], value)
+        else:
+            values[name] = _frozen(value)
+    return cls(**values)
 
 
-def _frozen(value: Json, inner: type | None) -> object:
+def _objects(cls: type, value: Json) -> object:
     if isinstance(value, list):
-        return tuple(_frozen(v, inner) for v in value)
-    if isinstance(value, dict):
-        if inner is None:
-            msg = "an object stands where none is wanted"
-            raise TypeError(msg)
-        return _build(inner, value)
-    return value
+        return tuple(_build(cls, _as_dict(v)) for v in value)
+    return _build(cls, _as_dict(value))
+
+
+def _cell(value: Json) -> object:
+    return _build(block_module.Strip, value) if isinstance(value, dict) else _frozen(value)
+
+
+def _frozen(value: Json) -> object:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
 
 
 def _as_dict(value: Json) -> dict[str, Json]:
