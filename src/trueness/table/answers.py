@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 from trueness.contract.errors import InputError
 from trueness.table.column import Column
 from trueness.table.protocol import Protocol
+
+if TYPE_CHECKING:
+    from trueness.table.logs.draws import LogReport
 
 
 class Outcome(StrEnum):
@@ -55,6 +59,8 @@ class AnswerTable:
     target : Column[tuple[str, ...]] or None
         Accepted gold keys, through the same extractor as the answers.
     logprob : (n_rows,) float64 or None
+    observer : Column[tuple[float, ...]] or None
+        Numbers that were seen beside an answer: evidence that never enters a key.
     extras : mapping of str to Column[str]
         Evidence about the row (``tool_answer``, ``attempts`` …), never keys.
     row_number : (n_rows,) int64
@@ -69,6 +75,10 @@ class AnswerTable:
     completed : bool
         False when the source was cut off: what is whole was read.
     protocols : mapping of condition to Protocol
+    planned : mapping of condition to int
+        Draws an item that were wanted; empty where nothing says so.
+    log : LogReport or None
+        What the reader of another tool's log found beside the rows.
     named : bool
         Entities are normalised, and their own answer keys stand beside them where rules make any.
     notes : tuple of str
@@ -91,12 +101,15 @@ class AnswerTable:
     entity_key: Column[str] | None = None
     target: Column[tuple[str, ...]] | None = None
     logprob: NDArray[np.float64] | None = None
+    observer: Column[tuple[float, ...]] | None = None
     extras: Mapping[str, Column[str]] = field(default_factory=dict)
     extractor: str | None = None
     epochs_numbered: bool = False
     n_repeated: int = 0
     completed: bool = True
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    planned: Mapping[str, int] = field(default_factory=dict)
+    log: "LogReport | None" = None
     named: bool = False
     notes: tuple[str, ...] = ()
 

@@ -1,8 +1,10 @@
 """The one door for answers: any file or data frame, any names, one table."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
+from trueness.contract.errors import InputError
 from trueness.table.aliases import resolve
 from trueness.table.answers import AnswerTable
 from trueness.table.assemble import assemble
@@ -11,6 +13,7 @@ from trueness.table.cells import CellSource, Source
 from trueness.table.delimited import read_delimited
 from trueness.table.frames import read_frame
 from trueness.table.jsonlines import read_json
+from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
 from trueness.table.sniff import FileKind, sniff
 
@@ -40,7 +43,8 @@ def read_answers(
     r"""The answers of a file or data frame, one row a draw.
 
     The kind of a file is told by its content: JSON lines (ours or anybody's), JSON, CSV with
-    ``, ; tab |``, Parquet. Columns are recognised by the names that other tools give them.
+    ``, ; tab |``, Parquet, or the log of another tool: a file or its folder. Columns are
+    recognised by the names that other tools give them.
 
     Parameters
     ----------
@@ -88,6 +92,11 @@ def read_answers(
         "reason": reason,
         "logprob": logprob,
     }
+    if isinstance(source, (str, os.PathLike)):
+        reader = log_reader(Path(source))
+        if reader is not None:
+            _check_no_columns(Path(source), explicit)
+            return reader.read(Path(source))
     opened = _opened(source)
     native = opened.header is not None and "trueness" in opened.header
     roles = resolve(opened.names, explicit, native=native)
@@ -96,6 +105,17 @@ def read_answers(
     elif isinstance(opened, BulkSource):
         opened.load([*roles.columns.values(), *roles.evidence.values()])
     return assemble(opened, roles)
+
+
+def _check_no_columns(path: Path, explicit: Mapping[str, str | None]) -> None:
+    named = [name for name, column in explicit.items() if column is not None]
+    if named:
+        flags = ", ".join(f"--{name}" for name in named)
+        msg = (
+            f"{path} is the log of another tool, whose columns are known; {flags} was given. "
+            "Leave it out."
+        )
+        raise InputError(msg)
 
 
 def _opened(source: object) -> Source:
