@@ -126,6 +126,25 @@ class Clouds:
         np.cumsum(values, out=before[1:])
         return np.diff(before[self.starts])
 
+    def by_part(self, values: NDArray[np.float64]) -> dict[str, Floats]:
+        """Numbers of the cells summed over the classes of each part: (n_items,) a part.
+
+        nan for ``gold`` and ``wrong`` where the right answer is unknown. Whole numbers whose
+        sums stay below 2**53 are summed exactly.
+        """
+        key = self.item * _N_ROLES + self.role
+        sums = np.bincount(key, values, _N_ROLES * self.n_items).reshape(-1, _N_ROLES)
+        gold, wrong, none, unknown = sums.T
+        semantic = gold + wrong + unknown
+        known = self.gold_known
+        return {
+            "total": semantic + none,
+            "gold": np.where(known, gold, np.nan),
+            "wrong": np.where(known, wrong, np.nan),
+            "none": none,
+            "semantic": semantic,
+        }
+
     def take(self, items: ArrayLike) -> "Clouds":
         """The clouds of some items, in the order given; an item may be taken twice.
 
@@ -232,7 +251,7 @@ def _cells(
         return item, codes[answer], count, role
     key = (items * width + (answers - low)) * _N_ROLES + roles
     if weights is None:
-        key.sort()
+        key.sort(kind="stable")  # draws come item by item: long runs are in order
         first = np.flatnonzero(_differs(key))
         count = np.diff(first, append=len(key))
     else:
