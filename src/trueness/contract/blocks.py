@@ -205,7 +205,8 @@ class Curve:
 class Table:
     """Rows and columns; ``n_rows`` counts all of them, also those not shown.
 
-    A cell is text, a number, yes or no, nothing, or a `Strip` of counts.
+    A cell is text, a number, yes or no, nothing, or a `Strip` of counts. Where ``per_item``, its
+    rows are the items of the reading and no other table of them is drawn.
     """
 
     title: str
@@ -213,6 +214,7 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     n_rows: int
     note: str = ""
+    per_item: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from trueness.report.words import number
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _TICKS = 5
 _POINTS = 400
+_MARKS = 12
 _LEAST = 1e-250
 _LEAST_SPAN = 1e-9
 
@@ -24,11 +25,17 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One drawn line: its label and the pieces between undefined points, as SVG points."""
+    """One drawn line: its label and the pieces between undefined points, as SVG points.
+
+    ``dots`` are points without a neighbour, ``marks`` those that carry the sign of a role.
+    """
 
     label: str
     pieces: tuple[str, ...]
     dots: tuple[tuple[float, float], ...]
+    marks: tuple[tuple[float, float], ...]
+    role: str
+    dashed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,12 @@ def ticks(low: float, high: float, *, wanted: int = _TICKS) -> tuple[float, ...]
     return tuple(float(f"{i * step:.12g}") for i in range(first, last + 1))
 
 
+def scale(limit: float) -> tuple[Tick, ...]:
+    """The marks of an axis from 0 to ``limit`` that lie within it, in percent."""
+    axis = (0.0, limit)
+    return tuple(Tick(_place(v, axis), number(v)) for v in ticks(*axis) if v <= limit)
+
+
 def _marks(axis: tuple[float, ...]) -> tuple[Tick, ...]:
     return tuple(Tick(_place(value, axis), number(value)) for value in axis)
 
@@ -85,13 +98,19 @@ def _place(value: float, axis: tuple[float, ...]) -> float:
 
 
 def _line(series: Series, x_axis: tuple[float, ...], y_axis: tuple[float, ...]) -> Line:
-    pieces, dots = [], []
-    for piece in _pieces(_thinned(series.points)):
-        placed = [(_place(x, x_axis), round(100 - _place(y, y_axis), 2)) for x, y in piece]
-        pieces.append(" ".join(f"{x:g},{y:g}" for x, y in placed))
-        if len(placed) == 1:
-            dots += placed
-    return Line(series.label, tuple(pieces), tuple(dots))
+    pieces = [
+        [(_place(x, x_axis), round(100 - _place(y, y_axis), 2)) for x, y in piece]
+        for piece in _pieces(_thinned(series.points))
+    ]
+    placed = [point for piece in pieces for point in piece]
+    return Line(
+        series.label,
+        tuple(" ".join(f"{x:g},{y:g}" for x, y in piece) for piece in pieces),
+        tuple(piece[0] for piece in pieces if len(piece) == 1),
+        tuple(placed[:: max(1, math.ceil(len(placed) / _MARKS))]) if series.role else (),
+        series.role,
+        series.dashed,
+    )
 
 
 def _thinned(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from trueness.contract import Decision, Reading, blocks
 from trueness.report import views
+from trueness.report.intervals import numbers_of
 from trueness.report.machine import Readings
 from trueness.report.words import (
     STATES,
@@ -119,8 +120,63 @@ def _groups(block: blocks.Groups) -> list[str]:
 
 
 def _bars(block: blocks.Bars) -> list[str]:
-    rows = tuple((b.label, p.label, p.display) for b in block.bars for p in b.parts)
-    return _table(blocks.Table(block.title, ("Bar", "Part", "Size"), rows, len(rows), block.note))
+    grouped = any(b.group for b in block.bars)
+    rows = tuple(
+        (*((b.group,) if grouped else ()), b.label, p.label, p.display)
+        for b in block.bars
+        for p in b.parts
+    )
+    heads = (*(("Group",) if grouped else ()), "Bar", "Part", "Size")
+    return _table(blocks.Table(block.title, heads, rows, len(rows), block.note))
+
+
+def _dots(block: blocks.IntervalDots) -> list[str]:
+    grouped = any(d.group for d in block.dots)
+    rows = tuple(
+        (*((d.group,) if grouped else ()), d.label, numbers_of(d), _ends(d.inner))
+        for d in block.dots
+    )
+    heads = (
+        *(("Group",) if grouped else ()),
+        "Of",
+        f"Value [{block.band}]" if block.band else "Value",
+        block.inner or "Inner interval",
+    )
+    note = block.note
+    if block.strip:
+        note = f"{block.margin or 'Strip'}: {_ends(block.strip)}. {note}".rstrip()
+    if not any(d.inner for d in block.dots):
+        rows, heads = tuple(row[:-1] for row in rows), heads[:-1]
+    return _table(blocks.Table(block.title, heads, rows, len(rows), note))
+
+
+def _ends(span: tuple[float, float] | None) -> str | None:
+    return None if span is None else f"{number(span[0])} to {number(span[1])}"
+
+
+def _arrows(block: blocks.SimplexArrows) -> list[str]:
+    found = (*((block.mean,) if block.mean else ()), *block.arrows)
+    rows = tuple(
+        (a.label, *(f"{number(s)} → {number(e)}" for s, e in zip(a.start, a.end, strict=True)))
+        for a in found
+    )
+    n = block.n_arrows + (block.mean is not None)
+    return _table(blocks.Table(block.title, ("Item", *block.corners), rows, n, block.note))
+
+
+def _clauses(block: blocks.Clauses) -> list[str]:
+    rows = tuple(
+        (
+            r.verdict + (" (given)" if r.verdict == block.given else ""),
+            r.clause,
+            r.numbers,
+            views.HELD[r.held],
+            r.mark or None,
+        )
+        for r in block.rows
+    )
+    heads = ("Verdict", "Clause", "Numbers", "Held", "Mark")
+    return _table(blocks.Table(block.title, heads, rows, len(rows), block.note))
 
 
 def _curve(block: blocks.Curve) -> list[str]:
@@ -157,7 +213,10 @@ _DRAW: Mapping[type, Callable[..., list[str]]] = {
     blocks.Statement: _statement,
     blocks.Groups: _groups,
     blocks.Bars: _bars,
+    blocks.IntervalDots: _dots,
+    blocks.SimplexArrows: _arrows,
     blocks.Curve: _curve,
+    blocks.Clauses: _clauses,
     blocks.Table: _table,
     blocks.Facts: _facts,
     blocks.Notes: _notes,

@@ -1,14 +1,20 @@
 """Tables that every output shows and no sensor fills: comparison, items, verdicts, figures."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby, islice
+from typing import Literal
 
 from trueness.contract import Decision, ItemVerdict, Reading, State, Verdict
-from trueness.contract.blocks import Cell, Fact, Facts, Table
+from trueness.contract.blocks import Cell, ClauseRow, Clauses, Fact, Facts, Strip, Table
 from trueness.report.words import STATES, cell, count_of, interval_of, value_of
 
 FLAG = "▲\N{NO-BREAK SPACE}flagged"
 """Marks a flagged item in words, so that colour is never needed."""
+
+HELD: Mapping[bool | None, str] = {True: "✓ held", False: "✗ not held", None: "– not known"}
+"""Whether a clause held, in a sign and in words."""
+
+Kind = Literal["text", "num", "strips"]
 
 _QUIET = frozenset({Verdict.KEEP, Verdict.ACCEPT})
 
@@ -43,8 +49,11 @@ def comparison(
 def items(reading: Reading, *, limit: int) -> Table | None:
     """The first items of a reading as a table; None when there are none.
 
-    Columns that say the same nothing for every item are left out.
+    None also when a block of the reading is such a table. Columns that say the same nothing for
+    every item are left out.
     """
+    if any(isinstance(b, Table) and b.per_item for b in reading.blocks):
+        return None
     shown = list(islice(iter(reading.per_item), limit))
     if not shown:
         return None
@@ -93,6 +102,24 @@ def figures(decision: Decision) -> tuple[Facts | None, tuple[Table, ...]]:
     return (Facts("Figures", plain) if plain else None), tables
 
 
+def kinds(rows: Sequence[Sequence[Cell]], n_columns: int) -> tuple[Kind, ...]:
+    """What each column holds: text, numbers alone, or strips of counts."""
+    return tuple(_kind([row[i] for row in rows]) for i in range(n_columns))
+
+
+def sort_key(value: Cell) -> float:
+    """The number that a cell is sorted by: its own, or the share of the first part of a strip."""
+    if isinstance(value, Strip):
+        total = sum(n for _, n, _ in value.parts)
+        return value.parts[0][1] / total if total else 0.0
+    return 0.0 if value is None or isinstance(value, str) else value
+
+
+def by_verdict(block: Clauses) -> list[tuple[str, list[ClauseRow]]]:
+    """The rows of a block of clauses, those of one verdict together, in their order."""
+    return [(name, list(rows)) for name, rows in groupby(block.rows, key=lambda row: row.verdict)]
+
+
 def heading(name: str) -> str:
     """A field's name as a person writes it.
 
@@ -116,6 +143,12 @@ def outcome(decision: Decision) -> str:
     for v in decision.verdicts:
         counts[v.verdict.value] = counts.get(v.verdict.value, 0) + 1
     return ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "Decided"
+
+
+def _kind(cells: Sequence[Cell]) -> Kind:
+    if any(isinstance(c, Strip) for c in cells):
+        return "strips"
+    return "text" if any(isinstance(c, (str, bool)) for c in cells) else "num"
 
 
 def _loud(decision: Decision) -> Iterator[ItemVerdict]:

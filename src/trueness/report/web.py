@@ -12,8 +12,10 @@ from markupsafe import Markup
 from trueness.contract import Decision, Reading, blocks
 from trueness.contract.serial import dumps
 from trueness.report import views
-from trueness.report.curve import plot
+from trueness.report.curve import plot, scale
+from trueness.report.intervals import spread
 from trueness.report.machine import Readings
+from trueness.report.simplex import triangle
 from trueness.report.words import (
     STATES,
     cell,
@@ -23,6 +25,7 @@ from trueness.report.words import (
     named,
     number,
     prose,
+    tone,
     value_of,
     visible,
 )
@@ -150,10 +153,12 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    env.globals["flag"] = views.FLAG
+    env.globals.update(flag=views.FLAG, held=views.HELD)
     env.filters.update(
-        cell=cell, clip=clip, number=number, prose=prose, plot=plot, state=STATES.__getitem__
+        cell=cell, clip=clip, number=number, prose=prose, state=STATES.__getitem__, tone=tone
     )
+    env.filters.update(kinds=views.kinds, by_verdict=views.by_verdict, sort_key=views.sort_key)
+    env.filters.update(plot=plot, scale=scale, spread=spread, triangle=triangle)
     return env
 
 

@@ -6,6 +6,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decima
 from typing import Literal
 
 from trueness.contract import Reading, State
+from trueness.contract.blocks import Strip
 from trueness.contract.errors import InputError
 
 ABSENT = "–"
@@ -21,6 +22,16 @@ STATES: Mapping[State, str] = {
 }
 
 Toward = Literal["nearest", "down", "up"]
+Tone = Literal["good", "bad", "absent", "warn", "plain"]
+
+_TONES: Mapping[str, Tone] = {
+    **dict.fromkeys(("good", "right", "gold", "keep", "kept", "accept", "correct"), "good"),
+    **dict.fromkeys(("bad", "wrong", "error", "errors", "flagged", "finding"), "bad"),
+    **dict.fromkeys(("proved", "proved_wrong", "certified", "reject"), "bad"),
+    **dict.fromkeys(("absent", "no_answer", "missing", "silent", "none"), "absent"),
+    **dict.fromkeys(("withheld", "withhold", "review"), "absent"),
+    **dict.fromkeys(("warning", "warn", "echo", "filler"), "warn"),
+}
 
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -28,6 +39,7 @@ _HIDDEN = re.compile(
 _NAMED = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _ROUNDING = {"nearest": ROUND_HALF_EVEN, "down": ROUND_FLOOR, "up": ROUND_CEILING}
 _DIGITS = 4
+_LABEL = 40
 _PLAIN_BELOW = 1_000
 _SCIENTIFIC_BELOW = 1e-4
 _WHOLE_BELOW = 1e15
@@ -118,7 +130,33 @@ def cell(value: object) -> str:
         return ", ".join(f"{visible(str(k))}: {cell(v)}" for k, v in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(cell(v) for v in value)
-    return visible(str(value))
+    return strip_text(value) if isinstance(value, Strip) else visible(str(value))
+
+
+def strip_text(strip: Strip, *, parts: int = 12) -> str:
+    """The counts of a strip in words; classes not seen are left out, late ones put together.
+
+    Examples
+    --------
+    >>> cloud = Strip((("Paris", 4, "gold"), ("Lyon", 0, "wrong"), ("no answer", 1, "none")))
+    >>> strip_text(cloud), strip_text(cloud, parts=1)
+    ('Paris ×4, no answer ×1', 'Paris ×4, others ×1')
+    """
+    seen = [(label, n) for label, n, _ in strip.parts if n]
+    late = sum(n for _, n in seen[parts:])
+    words = [f"{clip(visible(label), _LABEL) or '(blank)'} ×{n:,}" for label, n in seen[:parts]]
+    return ", ".join((*words, f"others ×{late:,}") if late else words)
+
+
+def tone(role: str) -> Tone:
+    """The kind of colour and pattern that a role is drawn in.
+
+    Examples
+    --------
+    >>> tone("gold"), tone("none"), tone("anything else")
+    ('good', 'absent', 'plain')
+    """
+    return _TONES.get(role.lower(), "plain")
 
 
 def value_of(reading: Reading) -> str:

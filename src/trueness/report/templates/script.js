@@ -22,7 +22,7 @@
         const down = head.getAttribute("aria-sort") === "ascending";
         heads.forEach((other) => other.removeAttribute("aria-sort"));
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const numeric = head.classList.contains("num");
+        const numeric = head.matches(".num, .strips");
         const key = (row) => {
           const cell = row.cells[column];
           if (!numeric) return words(cell);
@@ -49,7 +49,7 @@
     tools.append(labelled("Search", box));
     const filters = [];
     heads.forEach((head, column) => {
-      if (head.classList.contains("num")) return;
+      if (head.matches(".num, .strips")) return;
       const values = [...new Set(rows.map((row) => words(row.cells[column])))];
       if (values.length < 2 || values.length > FEW || values.length === rows.length) return;
       const select = element("select", "");
