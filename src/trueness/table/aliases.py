@@ -44,8 +44,17 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "outcome": ("outcome",),
     "reason": ("reason",),
     "logprob": ("logprob", "logprobs", "avg_logprob"),
+    "greedy": ("greedy",),
+    "observer": ("observer",),
+    "weight": ("weight",),
 }
 """Ours → what is accepted for it, in any case. ``answer`` itself is decided by `resolve`."""
+
+COUNTS = ("count", "counts", "n", "multiplicity")
+"""May say how often a row was drawn, where nothing numbers the draws."""
+
+CLAIMS = frozenset({"claim", "claims"})
+"""Beside one of these, ``label`` says whether the claim holds: no gold of an answer."""
 
 EVIDENCE: Mapping[str, str] = {
     "pred": "tool_answer",
@@ -53,8 +62,15 @@ EVIDENCE: Mapping[str, str] = {
     "tool_answer": "tool_answer",
     "tool_score": "tool_score",
     "stop_reason": "stop_reason",
+    "stopped_by": "stopped_by",
+    "status": "status",
     "cached": "cached",
     "attempts": "attempts",
+    "is_correct": "is_correct",
+    "prompt_hash": "prompt_hash",
+    "doc_hash": "doc_hash",
+    "choices": "choices",
+    "choice_order": "choice_order",
 }
 """Columns kept beside a completion as evidence about the row, and the names they get."""
 
@@ -67,12 +83,14 @@ class Roles:
     """Which column of a source plays which part.
 
     ``columns`` maps our names to the source's; ``evidence`` maps names of extras to the source's;
-    ``notes`` says what had to be decided.
+    ``notes`` says what had to be decided; columns in ``guessed`` play their part only if what they
+    hold fits it.
     """
 
     columns: Mapping[str, str]
     evidence: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    guessed: frozenset[str] = frozenset()
 
     def __contains__(self, role: str) -> bool:
         return role in self.columns
@@ -111,6 +129,9 @@ def resolve(
     free = [n for n in names if n not in given.values()]
     found = {role: _found(free, role) for role in ALIASES if role not in given}
     _place_answer(free, found, given, native=native, notes=notes)
+    _place_counts(free, found, given, native=native, notes=notes)
+    if CLAIMS & {n.casefold() for n in names}:
+        found["target"] = [n for n in found.get("target", []) if n.casefold() != "label"]
     if not native and ("completion" in given or found.get("completion")):
         found.pop("answer", None)  # what a tool extracted is evidence beside a completion
     columns = dict(given)
@@ -118,7 +139,9 @@ def resolve(
         if columns_found and _wanted(role, columns, found):
             columns[role] = _only(role, columns_found)
     _check_enough(names, columns)
-    return Roles(columns, _evidence(free, columns, native=native), tuple(notes))
+    guessed = {n for n in (columns.get("weight"),) if n and n.casefold() in COUNTS}
+    evidence = _evidence(free, columns, native=native)
+    return Roles(columns, evidence, tuple(notes), frozenset(guessed - set(given.values())))
 
 
 def _named(names: Sequence[str], role: str, name: str) -> str:
@@ -151,11 +174,34 @@ def _place_answer(
     folded = {n.casefold() for n in names}
     if native:
         found["answer"] = answer
-    elif {"question", "generated_answer"} <= folded and "target" not in given:
-        found["target"] = [*found["target"], *answer]
-        notes.append("'answer' stands beside 'generated_answer' and was taken as the target.")
+    elif {"question", "generated_answer"} <= folded:
+        if "target" not in given:
+            found["target"] = [*found["target"], *answer]
+            notes.append("'answer' stands beside 'generated_answer' and was taken as the target.")
     elif "completion" not in given:
         found["completion"] = [*found["completion"], *answer]
+
+
+def _place_counts(
+    names: Sequence[str],
+    found: dict[str, list[str]],
+    given: Mapping[str, str],
+    *,
+    native: bool,
+    notes: list[str],
+) -> None:
+    """How often a row was drawn: a column of counts beside answers that nothing numbers."""
+    numbered = "epoch" in given or found.get("epoch")
+    if native or numbered or "weight" in given or found["weight"]:
+        return
+    counts = [n for n in names if n.casefold() in COUNTS]
+    if len(counts) == 1:
+        found["weight"] = counts
+    elif counts:
+        notes.append(
+            f"Columns {_list(counts)} may both say how often a row was drawn: neither was used. "
+            "Name one as weight."
+        )
 
 
 def _wanted(role: str, columns: Mapping[str, str], found: Mapping[str, list[str]]) -> bool:

@@ -59,6 +59,8 @@ class AnswerTable:
     target : Column[tuple[str, ...]] or None
         Accepted gold keys, through the same extractor as the answers.
     logprob : (n_rows,) float64 or None
+    weight : (n_rows,) int64 or None
+        How often each row was drawn; None when every row is one draw.
     observer : Column[tuple[float, ...]] or None
         Numbers that were seen beside an answer: evidence that never enters a key.
     extras : mapping of str to Column[str]
@@ -101,6 +103,7 @@ class AnswerTable:
     entity_key: Column[str] | None = None
     target: Column[tuple[str, ...]] | None = None
     logprob: NDArray[np.float64] | None = None
+    weight: NDArray[np.int64] | None = None
     observer: Column[tuple[float, ...]] | None = None
     extras: Mapping[str, Column[str]] = field(default_factory=dict)
     extractor: str | None = None
@@ -115,6 +118,11 @@ class AnswerTable:
 
     def __len__(self) -> int:
         return len(self.epoch)
+
+    @property
+    def n_draws(self) -> int:
+        """How many draws the rows stand for."""
+        return len(self) if self.weight is None else int(self.weight.sum())
 
     @property
     def conditions(self) -> tuple[str, ...]:

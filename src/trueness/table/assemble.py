@@ -1,7 +1,7 @@
 """From the columns of a source to a table: keys, epochs, repeats, outcomes."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +11,16 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, dumps
 from trueness.table.aliases import Roles
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
-from trueness.table.cells import CellSource, Source
+from trueness.table.cells import CellSource, Source, is_missing
 from trueness.table.column import NULL, Column
+from trueness.table.jsonlines import FORMAT
 from trueness.table.keys import epochs_of, number_epochs, row_keys, without_repeats
 from trueness.table.protocol import Protocol
+from trueness.table.shapes import GREEDY, NO_CONDITION, with_greedy
 
 _LABELS = ("relation", "entity", "template", "group", "model", "entity_key")
-_NO_CONDITION = "none"
+_PLANNED = ("epochs", "draws", "k", "planned")
+"""Under one of these names the protocol of a grouped file may say how many draws were wanted."""
 
 
 def assemble(source: Source, roles: Roles) -> AnswerTable:
@@ -35,7 +38,7 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
     completion = source.answers(roles.columns["completion"]) if "completion" in roles else None
     outcome, answer, reason = _outcomes(source, roles, completion)
     condition = _conditions(source, roles)
-    notes = [*source.notes, *roles.notes]
+    notes = [*source.notes, *roles.notes, *_notes_of(source.header)]
     epoch = epochs_of(source.text(roles.columns["epoch"]), notes) if "epoch" in roles else None
     table = AnswerTable(
         item=item,
@@ -48,9 +51,12 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         completion=completion,
         target=source.golds(roles.columns["target"]) if "target" in roles else None,
         logprob=_floats(source.numbers(roles.columns["logprob"])) if "logprob" in roles else None,
+        observer=_observers(source, roles),
+        weight=_weights(source, roles, notes),
         extras=_extras(source, roles),
         completed=source.completed,
-        protocols=_protocols(source.header),
+        protocols=_protocols(source.header, condition.words),
+        planned=_planned(source.header, condition.words),
         extractor=_extractor(source.header),
         relation=labels.get("relation"),
         entity=labels.get("entity"),
@@ -59,15 +65,35 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         model=labels.get("model"),
         entity_key=labels.get("entity_key"),
     )
+    table = _drawn(table, notes)
+    last_wins = source.header is not None and FORMAT in source.header
+    table = _with_epochs(table, notes, numbered=epoch is not None, last_wins=last_wins)
+    return replace(table, notes=tuple(notes))
+
+
+def _with_epochs(
+    table: AnswerTable, notes: list[str], *, numbered: bool, last_wins: bool
+) -> AnswerTable:
+    """One row a key: epochs are counted where there are none, repeats dropped where there are."""
     keys = row_keys(table)
-    if epoch is None:
-        numbered = number_epochs(keys)
-        if numbered is not None:
-            notes.append("The source has no epochs: rows of one item were numbered in file order.")
-            table = replace(table, epoch=numbered)
-        return replace(table, epochs_numbered=True, notes=tuple(notes))
-    last_wins = source.header is not None
-    return replace(without_repeats(table, keys, last_wins=last_wins), notes=tuple(notes))
+    if numbered:
+        return without_repeats(table, keys, last_wins=last_wins)
+    numbers = number_epochs(keys)
+    if numbers is not None:
+        notes.append("The source has no epochs: rows of one item were numbered in file order.")
+        table = replace(table, epoch=numbers)
+    return replace(table, epochs_numbered=True)
+
+
+def _drawn(table: AnswerTable, notes: list[str]) -> AnswerTable:
+    """The rows that were drawn at least once."""
+    if table.weight is None or table.weight.all():
+        return table
+    notes.append(f"{np.count_nonzero(table.weight == 0)} rows were drawn 0 times and are left out.")
+    if not table.weight.any():
+        msg = "every row was drawn 0 times; at least one draw is wanted. Check the counts."
+        raise InputError(msg)
+    return table.take(table.weight > 0)
 
 
 def _items(source: Source, roles: Roles, labels: Mapping[str, Column[str]]) -> Column[str]:
@@ -111,12 +137,12 @@ def _joined(parts: list[Column[str]]) -> Column[str]:
 
 def _conditions(source: Source, roles: Roles) -> Column[str]:
     if "condition" not in roles:
-        return constant(source.n_rows, _NO_CONDITION)
+        return constant(source.n_rows, NO_CONDITION)
     column = source.text(roles.columns["condition"])
     if not (column.codes == NULL).any():
         return column
-    words = (*column.words, _NO_CONDITION)
-    at = words.index(_NO_CONDITION)
+    words = (*column.words, NO_CONDITION)
+    at = words.index(NO_CONDITION)
     return Column(np.where(column.codes == NULL, np.int32(at), column.codes), words)
 
 
@@ -207,6 +233,29 @@ def _floats(column: Column[str]) -> NDArray[np.float64]:
     return values[column.codes]
 
 
+def _observers(source: Source, roles: Roles) -> Column[tuple[float, ...]] | None:
+    return source.vectors(roles.columns["observer"]) if "observer" in roles else None
+
+
+def _weights(source: Source, roles: Roles, notes: list[str]) -> NDArray[np.int64] | None:
+    """How often each row was drawn; a column that only may say so must hold whole numbers."""
+    if "weight" not in roles:
+        return None
+    name = roles.columns["weight"]
+    weights = source.wholes(name)
+    if weights is not None:
+        if name in roles.guessed:
+            notes.append(f"Column {name!r} was taken as how often each row was drawn.")
+        return weights
+    if name in roles.guessed:
+        return None
+    msg = (
+        f"column {name!r} holds something else than whole numbers from 0; how often each row was "
+        "drawn is wanted there. Repair it, or rename the column."
+    )
+    raise InputError(msg)
+
+
 def _extras(source: Source, roles: Roles) -> dict[str, Column[str]]:
     if not isinstance(source, CellSource):
         return {name: source.text(column) for name, column in roles.evidence.items()}
@@ -219,15 +268,43 @@ def _extras(source: Source, roles: Roles) -> dict[str, Column[str]]:
 def _plain_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value if value is None else str(value)
-    return dumps(value)
+    return None if is_missing(value) else dumps(value)
 
 
-def _protocols(header: Mapping[str, Json] | None) -> dict[str, Protocol]:
+def _protocols(header: Mapping[str, Json] | None, conditions: Sequence[str]) -> dict[str, Protocol]:
     protocols = (header or {}).get("protocols")
     if isinstance(protocols, dict):
         return {c: Protocol(f) for c, f in protocols.items() if isinstance(f, dict)}
     one = (header or {}).get("protocol")
-    return {_NO_CONDITION: Protocol(one)} if isinstance(one, dict) else {}
+    if not isinstance(one, dict):
+        return {}
+    fields = {name: value for name, value in one.items() if name not in {"note", *_PLANNED}}
+    return {c: Protocol(with_greedy(fields) if _is_greedy(c) else fields) for c in conditions}
+
+
+def _planned(header: Mapping[str, Json] | None, conditions: Sequence[str]) -> dict[str, int]:
+    planned = (header or {}).get("planned")
+    if isinstance(planned, dict):
+        return {c: k for c, k in planned.items() if type(k) is int}
+    one = (header or {}).get("protocol")
+    named = [one.get(name) for name in _PLANNED] if isinstance(one, dict) else []
+    draws = next((k for k in named if type(k) is int), None)
+    if draws is None:
+        return {}
+    return {c: 1 if _is_greedy(c) else draws for c in conditions}
+
+
+def _is_greedy(condition: str) -> bool:
+    return condition == GREEDY or condition.startswith(f"{GREEDY}:")
+
+
+def _notes_of(header: Mapping[str, Json] | None) -> list[str]:
+    """Sentences that a header carries: a note about the data, and what was decided before."""
+    one = (header or {}).get("protocol")
+    note = one.get("note") if isinstance(one, dict) else None
+    notes = (header or {}).get("notes")
+    earlier = notes if isinstance(notes, list) else []
+    return [n for n in (note, *earlier) if isinstance(n, str)]
 
 
 def _extractor(header: Mapping[str, Json] | None) -> str | None:

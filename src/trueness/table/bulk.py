@@ -7,9 +7,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
-from trueness.table.cells import CellSource
+from trueness.table.cells import CellSource, vector, wholes_of
 from trueness.table.column import Column
 from trueness.table.delimited import header_of
 from trueness.table.jsonlines import check_version
@@ -93,6 +96,29 @@ class BulkSource:
         """A column of texts as tuples of one."""
         column = self.text(name)
         return Column(column.codes, SingleWords(column.words))
+
+    def vectors(self, name: str) -> Column[tuple[float, ...]]:
+        """A column of lists of numbers, written as JSON."""
+        return self.text(name).map(lambda word: self._vector(name, word))
+
+    def wholes(self, name: str) -> NDArray[np.int64] | None:
+        """A column of whole numbers from 0; None when it holds anything else."""
+        if self._types[name] not in _WHOLE:
+            return wholes_of(self.text(name)) if self._types[name] == "VARCHAR" else None
+        query = f"SELECT {quoted(name)} AS n FROM {self._table}"  # noqa: S608 - a quoted name
+        values = self._store.arrays(query)["n"]
+        if np.ma.is_masked(values) or (len(values) and int(values.min()) < 0):
+            return None
+        if len(values) and int(values.max()) > np.iinfo(np.int64).max:
+            return None
+        return np.asarray(values).astype(np.int64, copy=False)
+
+    def _vector(self, name: str, word: str) -> tuple[float, ...] | None:
+        try:
+            return vector(word) if word.strip() else None
+        except (TypeError, ValueError):
+            self._refuse(name, "a list of numbers is")
+            return None
 
     def cells(self) -> CellSource:
         """All rows as Python values: for lists of draws and of golds."""

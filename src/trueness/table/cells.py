@@ -1,18 +1,34 @@
 """Rows that are held as Python values: what readers of text, JSON and data frames hand over."""
 
+import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
-from trueness.table.column import Column
+from trueness.table.column import NULL, Column
 
 
 class Constant(str):
     """``NaN`` or an infinity in JSON: kept as it was written, and no answer."""
 
     __slots__ = ()
+
+
+class Absent:
+    """The mark of a key that a row lacks, where that is not the same as a null."""
+
+    __slots__ = ()
+
+
+ABSENT: Final = Absent()
+MARKED = frozenset({"greedy"})
+"""In columns of these names a missing key and a null mean different things."""
 
 
 class Source(Protocol):
@@ -49,6 +65,12 @@ class Source(Protocol):
 
     def golds(self, name: str) -> Column[tuple[str, ...]]:
         """A column of texts or lists of texts, as tuples."""
+
+    def vectors(self, name: str) -> Column[tuple[float, ...]]:
+        """A column of lists of numbers, as tuples; one that is not finite is null."""
+
+    def wholes(self, name: str) -> NDArray[np.int64] | None:
+        """A column of whole numbers from 0; None when it holds anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +128,25 @@ class CellSource:
         """A column of texts or lists of texts, as tuples; an empty list is null."""
         return Column.of(self._golds(name, i, v) for i, v in enumerate(self.cells[name]))
 
+    def vectors(self, name: str) -> Column[tuple[float, ...]]:
+        """A column of lists of numbers, as tuples; one that is not finite is null."""
+        return Column.of(self._vector(name, i, v) for i, v in enumerate(self.cells[name]))
+
+    def wholes(self, name: str) -> NDArray[np.int64] | None:
+        """A column of whole numbers from 0; None when it holds anything else."""
+        if any(isinstance(v, bool) for v in self.cells[name]):
+            return None
+        return wholes_of(Column.of(None if is_missing(v) else str(v) for v in self.cells[name]))
+
+    def _vector(self, name: str, index: int, value: object) -> tuple[float, ...] | None:
+        if is_missing(value) or value == "":
+            return None
+        try:
+            return vector(value)
+        except (TypeError, ValueError):
+            self._refuse(name, index, value, "a list of numbers is")
+            return None
+
     def _label(self, name: str, index: int, value: object) -> str | None:
         if isinstance(value, Constant) and value == "NaN":
             return None
@@ -122,6 +163,8 @@ class CellSource:
             return self._refuse(name, index, float(value), "text is")
         if value is None or isinstance(value, str):
             return value if value is None else str(value)
+        if value is ABSENT:
+            return None
         return self._refuse(name, index, value, "text is")
 
     def _golds(self, name: str, index: int, value: object) -> tuple[str, ...] | None:
@@ -148,27 +191,68 @@ DRAWS = "\x00"
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is a data frame's mark for nothing: None, NaN, or a missing scalar."""
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:
+    """Whether a value is a mark for nothing: None, NaN, a missing scalar, or a missing key."""
+    if value is None or value is ABSENT or type(value).__name__ in {"NAType", "NaTType"}:
         return True
     return isinstance(value, float) and value != value  # noqa: PLR0124 - nan differs from itself
 
 
+def vector(value: object) -> tuple[float, ...] | None:
+    """Numbers of a list, of one number, or of their JSON text; None when one is not finite.
+
+    >>> vector("[0.5, 1]"), vector(["nan"])
+    ((0.5, 1.0), None)
+    """
+    if isinstance(value, str) and value.lstrip()[:1] == "[":
+        value = json.loads(value)
+    listed = value if isinstance(value, (list, tuple)) else [value]
+    if not listed or any(isinstance(v, bool) for v in listed):
+        raise ValueError
+    numbers = tuple(float(str(v)) for v in listed)
+    return numbers if all(map(math.isfinite, numbers)) else None
+
+
+def wholes_of(column: Column[str]) -> NDArray[np.int64] | None:
+    """The whole numbers from 0 that a column of texts writes out; None when one is none."""
+    words = [word.strip() for word in column.words]
+    fit = all(w.isascii() and w.isdecimal() and len(w) < _MAX_DIGITS for w in words)
+    if not fit or (column.codes == NULL).any():
+        return None
+    return np.array([int(w) for w in words], dtype=np.int64)[column.codes]
+
+
+_MAX_DIGITS = len(str(np.iinfo(np.int64).max))
+
+
 def from_rows(rows: Sequence[Mapping[str, object]]) -> dict[str, list[object]]:
-    """Columns of a list of objects; a key that a row lacks is None there.
+    """Columns of a list of objects; a key that a row lacks is None there, or `ABSENT`.
 
     >>> from_rows([{"a": "x"}, {"b": "y"}])
     {'a': ['x', None], 'b': [None, 'y']}
     """
     cells: dict[str, list[object]] = {}
     for i, row in enumerate(rows):
-        for name, value in row.items():
-            column = cells.get(name)
-            if column is None:
-                column = cells[name] = [None] * i
-            elif len(column) < i:
-                column.extend([None] * (i - len(column)))
-            column.append(value)
-    for column in cells.values():
-        column.extend([None] * (len(rows) - len(column)))
+        add_row(cells, row, i)
+    even_out(cells, len(rows))
     return cells
+
+
+def add_row(cells: dict[str, list[object]], row: Mapping[str, object], index: int) -> None:
+    """Append one object to columns that may lag behind or not be there yet."""
+    for name, value in row.items():
+        column = cells.get(name)
+        if column is None:
+            column = cells[name] = []
+        if len(column) < index:
+            column.extend([_nothing(name)] * (index - len(column)))
+        column.append(value)
+
+
+def even_out(cells: dict[str, list[object]], n_rows: int) -> None:
+    """Make all columns equally long."""
+    for name, column in cells.items():
+        column.extend([_nothing(name)] * (n_rows - len(column)))
+
+
+def _nothing(name: str) -> object:
+    return ABSENT if name.casefold() in MARKED else None

@@ -16,6 +16,10 @@ FORMAT = "trueness"
 VERSION = 1
 
 
+_HEADER = frozenset({"protocol", "note", "notes", "extractor", "planned"})
+"""What the first line of a grouped file may say."""
+
+
 class Literal(str):
     """A finite JSON number as it was written: ``4.0`` stays ``4.0``."""
 
@@ -67,7 +71,7 @@ class Lines:
 
 def is_header(row: Mapping[str, object]) -> bool:
     """Whether the first object of a file is a header and no row."""
-    return FORMAT in row or set(row) == {"protocol"}
+    return FORMAT in row or (isinstance(row.get("protocol"), dict) and row.keys() <= _HEADER)
 
 
 def check_version(header: Mapping[str, Json], path: Path) -> None:

@@ -15,6 +15,7 @@ from trueness.table.frames import read_frame
 from trueness.table.jsonlines import read_json
 from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
+from trueness.table.side_by_side import by_model
 from trueness.table.sniff import FileKind, sniff
 
 BULK_BYTES = 4_000_000
@@ -39,6 +40,7 @@ def read_answers(
     outcome: str | None = None,
     reason: str | None = None,
     logprob: str | None = None,
+    weight: str | None = None,
 ) -> AnswerTable:
     r"""The answers of a file or data frame, one row a draw.
 
@@ -91,6 +93,7 @@ def read_answers(
         "outcome": outcome,
         "reason": reason,
         "logprob": logprob,
+        "weight": weight,
     }
     if isinstance(source, (str, os.PathLike)):
         reader = log_reader(Path(source))
@@ -98,6 +101,8 @@ def read_answers(
             _check_no_columns(Path(source), explicit)
             return reader.read(Path(source))
     opened = _opened(source)
+    if isinstance(opened, CellSource):
+        opened = by_model(opened)
     native = opened.header is not None and "trueness" in opened.header
     roles = resolve(opened.names, explicit, native=native)
     if isinstance(opened, CellSource):

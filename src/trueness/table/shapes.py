@@ -1,17 +1,21 @@
 """Several draws in one row become one row a draw."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
 from trueness.table.aliases import Roles
-from trueness.table.cells import DRAWS, CellSource
+from trueness.table.cells import ABSENT, DRAWS, CellSource
 
 T = TypeVar("T")
 
+GREEDY = "greedy"
+"""The condition of answers that were taken at temperature 0 beside the draws."""
+NO_CONDITION = "none"
 _COMPLETION = "completion"
-_ALIGNED = ("tool_answer", "tool_score", "stop_reason")
+_ALIGNED = ("tool_answer", "tool_score", "stop_reason", "is_correct", "cached", "attempts")
 
 
 def long(source: CellSource, roles: Roles) -> tuple[CellSource, Roles]:
@@ -19,6 +23,7 @@ def long(source: CellSource, roles: Roles) -> tuple[CellSource, Roles]:
 
     Draws stand in lists: of keys (``answers``; null for no answer), or of completions, in the
     answer column itself or beside it. Evidence in lists of the same length goes with its draw.
+    A greedy answer beside the draws becomes a row of the condition ``greedy``.
 
     Raises
     ------
@@ -26,24 +31,39 @@ def long(source: CellSource, roles: Roles) -> tuple[CellSource, Roles]:
         When one row has both keys and completions in lists, or an empty list of draws.
     """
     if not _is_wide(source, roles):
-        return source, roles
+        return source, _without(roles, GREEDY)
     keys = "answers" in roles
     if keys and "draws" in roles:
-        msg = (
-            f"columns {roles.columns['answers']!r} and {roles.columns['draws']!r} both hold draws; "
-            f"one was wanted. Say which with --answer {roles.columns['answers']}."
-        )
-        raise InputError(msg)
+        raise _both_hold(roles, "answers", "draws")
     lists = [_draws(source, roles, i) for i in range(source.n_rows)]
+    greedy = _greedy(source, roles)
     counts = [len(draws) for draws in lists]
-    column = "answer" if keys else _COMPLETION
-    cells = _repeated(source, roles, counts)
+    totals = [len(draws) + len(one) for draws, one in zip(lists, greedy, strict=True)]
+    cells = _repeated(source, roles, counts, totals)
     given = roles.columns["answers" if keys else "draws" if "draws" in roles else _COMPLETION]
-    cells[f"{DRAWS}{given}"] = [draw for draws in lists for draw in draws]
-    rows = _each(source.row_numbers, counts)
-    columns = {r: c for r, c in roles.columns.items() if r not in {"answers", "draws"}}
-    columns = {r: c for r, c in columns.items() if r != _COMPLETION} | {column: f"{DRAWS}{given}"}
+    draws_column, column = f"{DRAWS}{given}", "answer" if keys else _COMPLETION
+    cells[draws_column] = [
+        v for draws, one in zip(lists, greedy, strict=True) for v in (*draws, *one)
+    ]
+    roles = _without(roles, "answers", "draws", _COMPLETION, GREEDY)
+    columns = {**roles.columns, column: draws_column}
+    if any(greedy):
+        columns["condition"] = f"{DRAWS}condition"
+        cells[columns["condition"]] = _conditions(source, roles, counts, totals)
+    rows = _each(source.row_numbers, totals)
     return replace(source, cells=cells, row_numbers=rows), replace(roles, columns=columns)
+
+
+def with_greedy(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Facts about greedy answers, from those about the draws beside them."""
+    decoding = fields.get("decoding")
+    if isinstance(decoding, dict):
+        return {**fields, "decoding": {**decoding, "temperature": 0}, "condition": GREEDY}
+    return {**fields, "temperature": 0, "condition": GREEDY}
+
+
+def _without(roles: Roles, *names: str) -> Roles:
+    return replace(roles, columns={r: c for r, c in roles.columns.items() if r not in names})
 
 
 def _is_wide(source: CellSource, roles: Roles) -> bool:
@@ -54,13 +74,15 @@ def _is_wide(source: CellSource, roles: Roles) -> bool:
 
 
 def _draws(source: CellSource, roles: Roles, index: int) -> list[object]:
+    parts = ("answers",) if "answers" in roles else (_COMPLETION, "draws")
+    found = {role: _listed(source, roles, role, index) for role in parts if role in roles}
     draws: list[object] = []
-    for role in ("answers",) if "answers" in roles else (_COMPLETION, "draws"):
-        if role not in roles:
-            continue
-        value = source.cells[roles.columns[role]][index]
-        if isinstance(value, (list, tuple)):
-            draws.extend(_flat(value))
+    for role, value in found.items():
+        if isinstance(value, list):
+            if draws and isinstance(found.get(_COMPLETION), list):
+                _check_one_list(roles, draws, value)
+                continue
+            draws.extend(value)
         elif value is not None or role == _COMPLETION:
             draws.append(value)
     if draws:
@@ -72,6 +94,26 @@ def _draws(source: CellSource, roles: Roles, index: int) -> list[object]:
     raise InputError(msg)
 
 
+def _check_one_list(roles: Roles, one: list[object], two: list[object]) -> None:
+    """Refuse two lists of draws in one row, unless they are one list under two names."""
+    if one != two:
+        raise _both_hold(roles, _COMPLETION, "draws")
+
+
+def _listed(source: CellSource, roles: Roles, role: str, index: int) -> object:
+    value = source.cells[roles.columns[role]][index]
+    return _flat(value) if isinstance(value, (list, tuple)) else value
+
+
+def _both_hold(roles: Roles, one: str, two: str) -> InputError:
+    first, second = roles.columns[one], roles.columns[two]
+    msg = (
+        f"columns {first!r} and {second!r} both hold draws; one was wanted. "
+        f"Say which with --answer {first}."
+    )
+    return InputError(msg)
+
+
 def _flat(value: Sequence[object]) -> list[object]:
     """Draws of a list; a list of one list (a tool's way of writing repeats) is that list."""
     if len(value) == 1 and isinstance(value[0], (list, tuple)):
@@ -79,16 +121,38 @@ def _flat(value: Sequence[object]) -> list[object]:
     return list(value)
 
 
+def _greedy(source: CellSource, roles: Roles) -> list[tuple[object, ...]]:
+    if GREEDY not in roles:
+        return [()] * source.n_rows
+    return [() if v is ABSENT else (v,) for v in source.cells[roles.columns[GREEDY]]]
+
+
+def _conditions(
+    source: CellSource, roles: Roles, counts: Sequence[int], totals: Sequence[int]
+) -> list[object]:
+    name = roles.columns.get("condition")
+    given: Sequence[object] = source.cells[name] if name else [None] * source.n_rows
+    cells: list[object] = []
+    for condition, n_draws, n in zip(given, counts, totals, strict=True):
+        beside = condition not in {None, NO_CONDITION}
+        cells.extend([condition] * n_draws)
+        cells.extend([f"{GREEDY}:{condition}" if beside else GREEDY] * (n - n_draws))
+    return cells
+
+
 def _repeated(
-    source: CellSource, roles: Roles, counts: Sequence[int]
+    source: CellSource, roles: Roles, counts: Sequence[int], totals: Sequence[int]
 ) -> dict[str, Sequence[object]]:
     aligned = {roles.evidence[name] for name in _ALIGNED if name in roles.evidence}
+    aligned |= {roles.columns[name] for name in ("epoch", "logprob") if name in roles}
     cells: dict[str, Sequence[object]] = {}
     for name, column in source.cells.items():
         if name in aligned and _fits(column, counts):
-            cells[name] = [v for value in column for v in _as_list(value)]
+            beside = 1 if name == roles.columns.get("epoch") else None
+            padded = zip(column, counts, totals, strict=True)
+            cells[name] = [v for c, k, n in padded for v in (*_as_list(c), *[beside] * (n - k))]
         else:
-            cells[name] = _each(column, counts)
+            cells[name] = _each(column, totals)
     return cells
 
 
