@@ -1,21 +1,35 @@
 """One draw of a log, what a reader reports beside the table, and the builder that all feed."""
 
+import re
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.keys import number_epochs, row_keys, without_repeats
+from trueness.table.logs.doubts import doubts
 from trueness.table.logs.texts import Shelf, Texts, Tuples
 from trueness.table.protocol import Protocol
 
 NO_CONDITION = "none"
-FIELDS = ("model", "temperature", "top_p", "max_tokens", "template", "num_fewshot", "seed")
+FIELDS = (
+    "model",
+    "revision",
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "template",
+    "seed",
+    "num_fewshot",
+    "task",
+    "task_version",
+)
 """Facts of a protocol that a log may or may not tell; those it does not are listed as unknown."""
 _NO_EXTRAS: Mapping[str, str | None] = {}
 _POSITION = {outcome: i for i, outcome in enumerate(OUTCOMES)}
@@ -167,11 +181,14 @@ class TableBuilder:
         *,
         completed: bool = True,
         protocols: Mapping[str, Protocol] | None = None,
+        planned: Mapping[str, int] | None = None,
     ) -> AnswerTable:
         """The table of all draws; the builder is used up.
 
-        Exact repeats of a draw are dropped and counted. ``report`` is completed in place and goes
-        with the table; its warnings are notes of the table too.
+        Rows stand in order of condition, item and epoch, whatever order they came in; numbers in
+        the names of items count as numbers. Exact repeats of a draw are dropped and counted.
+        ``report`` is completed in place and goes with the table; its warnings are notes of the
+        table too.
 
         Parameters
         ----------
@@ -181,6 +198,8 @@ class TableBuilder:
             False when the log was cut off.
         protocols : mapping of condition to Protocol, or None
             None gives every condition the facts of the report.
+        planned : mapping of condition to int, or None
+            Draws an item that were wanted; None takes the number of the report for all.
 
         Raises
         ------
@@ -192,24 +211,29 @@ class TableBuilder:
         table = without_repeats(_numbered(kept, keys), keys)
         if table.n_repeated:
             report.drop("exact repeat", table.n_repeated)
+        table = table.take(_order(table))
+        if protocols is None:
+            protocols = {c: Protocol(dict(report.protocol)) for c in table.conditions}
+        if planned is None:
+            every = report.planned
+            planned = {} if every is None else dict.fromkeys(table.conditions, every)
+        table = replace(table, completed=completed, protocols=protocols, planned=planned)
+        self._complete(report, table)
+        return replace(table, log=report, notes=tuple(report.warnings))
+
+    def _complete(self, report: LogReport, table: AnswerTable) -> None:
+        """Write what the table tells into the report."""
         report.n_draws = len(table)
         report.n_items = len(np.unique(table.item.codes))
+        if not report.unknown:
+            known = {name for p in table.protocols.values() for name in p.fields}
+            report.unknown = tuple(name for name in FIELDS if name not in known)
         if self._shelf.n_escaped:
             report.warnings.append(
                 f"{self._shelf.n_escaped} texts hold half a character (a lone surrogate); it is "
                 r"written as \udXXX there."
             )
-        planned = {} if report.planned is None else dict.fromkeys(table.conditions, report.planned)
-        if protocols is None:
-            protocols = {c: Protocol(dict(report.protocol)) for c in table.conditions}
-        return replace(
-            table,
-            completed=completed,
-            protocols=protocols,
-            planned=planned,
-            log=report,
-            notes=tuple(report.warnings),
-        )
+        report.warnings += doubts(table)
 
     def _text(self, name: str, value: str | None, row: int) -> None:
         if value is not None or name in self._texts:
@@ -268,7 +292,7 @@ def _written(
     texts.add(value, row)
 
 
-def _numbered(table: AnswerTable, keys: np.ndarray[tuple[int], np.dtype[np.int64]]) -> AnswerTable:
+def _numbered(table: AnswerTable, keys: NDArray[np.int64]) -> AnswerTable:
     """Epochs in order of reading where the log has none."""
     if (table.epoch > 0).all():
         return table
@@ -276,3 +300,27 @@ def _numbered(table: AnswerTable, keys: np.ndarray[tuple[int], np.dtype[np.int64
     if numbers is None:
         numbers = np.ones(len(table), dtype=np.int32)
     return replace(table, epoch=numbers, epochs_numbered=True)
+
+
+_NUMBER = re.compile(r"\d+")
+_DIGITS = 12
+
+
+def _order(table: AnswerTable) -> NDArray[np.intp]:
+    """Rows by condition, item and epoch; numbers in names count as numbers."""
+    rank = ranks(table.item.words)
+    conditions = ranks(table.condition.words)[table.condition.codes]
+    return np.lexsort((table.epoch, rank[table.item.codes], conditions))
+
+
+def ranks(words: Sequence[str]) -> NDArray[np.int64]:
+    """The place of every word among all of them, sorted; numbers in them count as numbers.
+
+    >>> ranks(("s10", "s9", "a")).tolist()
+    [2, 1, 0]
+    """
+    keys = [(_NUMBER.sub(lambda m: m.group().zfill(_DIGITS), word), word) for word in words]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    rank = np.empty(len(keys), dtype=np.int64)
+    rank[order] = np.arange(len(keys))
+    return rank
