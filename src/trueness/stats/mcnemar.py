@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr, bdtrc
+
 from trueness.contract.errors import InputError
+from trueness.stats.planning import require_open_unit, smallest_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +59,91 @@ def mcnemar(regressed: int, improved: int) -> McNemar:
         ways += last
     exact = min(Fraction(1), Fraction(2 * ways, 2**n))
     return McNemar(regressed, improved, exact, Fraction(2 * ways - last, 2**n))
+
+
+def mcnemar_power(items: int, p_regress: float, *, p_improve: float, alpha: float = 0.05) -> float:
+    r"""Probability that McNemar's exact test sees items change at the given rates.
+
+    The exact double sum: the number of changed items is binomial, and so is its split.
+
+    Parameters
+    ----------
+    items : int, at least 1
+    p_regress, p_improve : float
+        Probabilities that an item gets worse, that it gets better; together above 0, at most 1.
+    alpha : float in (0, 1)
+        Of the two-sided test.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range.
+
+    Examples
+    --------
+    >>> round(mcnemar_power(25, 0.56, p_improve=0.04), 4)
+    0.9625
+    """
+    require_open_unit(alpha=alpha)
+    changed = p_regress + p_improve
+    if items < 1 or min(p_regress, p_improve) < 0 or not 0 < changed <= 1:
+        msg = (
+            f"items is {items}, p_regress {p_regress} and p_improve {p_improve}; wanted an item or "
+            "more and two probabilities whose sum is above 0 and at most 1. Give shares of items."
+        )
+        raise InputError(msg)
+    critical = _critical(items, alpha)
+    n = np.flatnonzero(critical >= 0)
+    k, split = critical[n], p_regress / changed
+    rejects = bdtr(k, n, split) + bdtrc(n - k - 1, n, split)
+    ways = bdtr(n, items, changed) - np.where(n > 0, bdtr(np.maximum(n - 1, 0), items, changed), 0)
+    return float(ways @ rejects)
+
+
+def mcnemar_size(
+    p_regress: float, *, p_improve: float, alpha: float = 0.05, power: float = 0.8
+) -> int:
+    """Items with which McNemar's exact test reaches ``power``, and one fewer does not.
+
+    Power hardly ever falls as items are added; a still smaller number may reach it by chance of
+    the discrete test.
+
+    Parameters
+    ----------
+    p_regress, p_improve : float
+        As in :func:`mcnemar_power`, and different.
+    alpha, power : float in (0, 1)
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range, or the probabilities are equal.
+
+    Examples
+    --------
+    >>> mcnemar_size(0.2, p_improve=0.05)
+    92
+    """
+    require_open_unit(alpha=alpha, power=power)
+    if p_regress == p_improve:
+        msg = (
+            f"p_regress and p_improve are both {p_regress}; no number of items tells equal rates "
+            "apart. Say what the test should be able to see, such as 0.2 and 0.1."
+        )
+        raise InputError(msg)
+
+    def sees(items: int) -> bool:
+        return mcnemar_power(items, p_regress, p_improve=p_improve, alpha=alpha) >= power
+
+    return smallest_size(sees)
+
+
+def _critical(items: int, alpha: float) -> NDArray[np.int64]:
+    """For n = 0 … items changed items, the largest smaller count that is rejected; -1 for none."""
+    out = np.full(items + 1, -1)
+    k = -1
+    for n in range(items + 1):  # one more changed item moves it by 0 or 1
+        if 2 * (k + 1) < n and 2 * bdtr(k + 1, n, 0.5) <= alpha:
+            k += 1
+        out[n] = k
+    return out

@@ -31,13 +31,7 @@ def holm(p_values: Sequence[float | Fraction]) -> tuple[float | Fraction, ...]:
     >>> [str(p) for p in holm([Fraction(1, 100), Fraction(4, 100), Fraction(3, 100)])]
     ['3/100', '3/50', '3/50']
     """
-    for place, p in enumerate(p_values):
-        if not 0 <= p <= 1:
-            msg = (
-                f"p_values[{place}] is {p}; a p-value lies in [0, 1]. "
-                "Leave out the tests that were not made."
-            )
-            raise InputError(msg)
+    _check(p_values)
     adjusted = list(p_values)
     running: float | Fraction = Fraction(0)
     order = sorted(range(len(p_values)), key=lambda place: p_values[place])
@@ -46,3 +40,38 @@ def holm(p_values: Sequence[float | Fraction]) -> tuple[float | Fraction, ...]:
         running = max(running, min(p, type(p)(1)))
         adjusted[place] = running
     return tuple(adjusted)
+
+
+def benjamini_hochberg(p_values: Sequence[float | Fraction]) -> tuple[float | Fraction, ...]:
+    r"""Benjamini-Hochberg adjusted p-values, in input order: the false discovery rate.
+
+    With :math:`p_{(1)} \le \dots \le p_{(m)}`, the i-th becomes
+    :math:`\min_{j \ge i} \min(1, m\, p_{(j)} / j)`.
+
+    Parameters, returns and errors as :func:`holm`. Assumes independent or positively dependent
+    tests.
+
+    Examples
+    --------
+    >>> [str(p) for p in benjamini_hochberg([Fraction(1, 100), Fraction(4, 100), Fraction(3, 100)])]
+    ['3/100', '1/25', '1/25']
+    """
+    _check(p_values)
+    adjusted = list(p_values)
+    running: float | Fraction = Fraction(1)
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    for rank in range(len(order), 0, -1):
+        p = p_values[order[rank - 1]]
+        running = min(running, max(p, p * len(order) / rank))  # rounding never lowers a p
+        adjusted[order[rank - 1]] = type(p)(running)
+    return tuple(adjusted)
+
+
+def _check(p_values: Sequence[float | Fraction]) -> None:
+    for place, p in enumerate(p_values):
+        if not 0 <= p <= 1:
+            msg = (
+                f"p_values[{place}] is {p}; a p-value lies in [0, 1]. "
+                "Leave out the tests that were not made."
+            )
+            raise InputError(msg)

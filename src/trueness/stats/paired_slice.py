@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
+from trueness.stats.clouds import PARTS
 from trueness.stats.paired_means import (
     FixedSlice,
     PairedMeans,
@@ -18,7 +19,7 @@ from trueness.stats.paired_means import (
 )
 from trueness.stats.sign_flip import SignFlip, sign_flip
 from trueness.stats.sup_t import Band, resampled_means, steady_order, sup_t_band
-from trueness.stats.verdicts import PARTS, Entry, Interval, Verdict, judge
+from trueness.stats.verdicts import Entry, Interval, Verdict, judge
 
 Variances = tuple[NDArray[np.float64], NDArray[np.float64]]
 

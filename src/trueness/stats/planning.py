@@ -1,11 +1,24 @@
 """How many items a study needs before it can say anything."""
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
 
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from trueness.contract.errors import InputError
 from trueness.stats.auroc import newcombe_variance
+
+_MOST = 1 << 22  # beyond, a search for a size ends
+ASSUMED_SDS = (
+    ("the labelled synthetic slices", 0.35),
+    ("the published interval on 25 GSM8K items", 0.38),
+    ("the published interval on 50 GPQA items", 0.24),
+)
+"""Standard deviations of the change of an item's pairwise agreement, and where each is from.
+
+Assumptions for plans without a pilot, the first by default; name the one that was used.
+"""
 
 
 def auroc_test_size(
@@ -36,7 +49,7 @@ def auroc_test_size(
     >>> auroc_test_size(0.7)
     66
     """
-    _open_unit(alpha=alpha, power=power, wrong_share=wrong_share)
+    require_open_unit(alpha=alpha, power=power, wrong_share=wrong_share)
     if not 0 <= auroc <= 1 or auroc == 0.5:  # noqa: PLR2004 - chance has no test size
         msg = (
             f"auroc is {auroc}; wanted a number in [0, 1] other than one half: no number of items "
@@ -67,20 +80,13 @@ def auroc_half_width_size(auroc: float, *, half_width: float, level: float = 0.9
     >>> auroc_half_width_size(0.7, half_width=0.05)
     208
     """
-    _open_unit(auroc=auroc, half_width=half_width, level=level)
+    require_open_unit(auroc=auroc, half_width=half_width, level=level)
     z = float(ndtri((1 + level) / 2))
 
     def narrow(n: int) -> bool:
         return z * math.sqrt(newcombe_variance(auroc, n, n_right=n)) <= half_width
 
-    enough = 1
-    while not narrow(enough):
-        enough *= 2
-    too_few = enough // 2
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        too_few, enough = (too_few, middle) if narrow(middle) else (middle, enough)
-    return enough
+    return smallest_size(narrow)
 
 
 def ceiling_width_size(width: float, *, delta: float = 0.05) -> int:
@@ -102,12 +108,196 @@ def ceiling_width_size(width: float, *, delta: float = 0.05) -> int:
     >>> ceiling_width_size(0.05)
     600
     """
-    _open_unit(width=width, delta=delta)
+    require_open_unit(width=width, delta=delta)
     return math.ceil(-math.log(delta) / (2 * width**2))
 
 
-def _open_unit(**numbers: float) -> None:
+def difference_size(
+    effect: float, *, sd: float = ASSUMED_SDS[0][1], alpha: float = 0.05, power: float = 0.8
+) -> int:
+    r"""Items that a paired two-sided test needs to see a mean change of ``effect``.
+
+    :math:`\lceil ((z_{1-\alpha/2}+z_{power})\,sd/d)^2 \rceil`, a normal approximation.
+
+    Parameters
+    ----------
+    effect : float in (0, 1)
+    sd : float, above 0
+        Standard deviation of the change over items, draw noise included.
+    alpha, power : float in (0, 1)
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range.
+
+    Examples
+    --------
+    >>> difference_size(0.1)
+    97
+    """
+    require_open_unit(effect=effect, alpha=alpha, power=power)
+    _positive(sd=sd)
+    return max(2, math.ceil((_z(1 - alpha / 2) + _z(power)) ** 2 * (sd / effect) ** 2))
+
+
+def equivalence_size(
+    margin: float, *, sd: float = ASSUMED_SDS[0][1], alpha: float = 0.05, power: float = 0.8
+) -> int:
+    r"""Items after which no change at all is shown to lie within ±``margin``.
+
+    :math:`\lceil ((z_{1-\alpha}+z_{1-(1-power)/2})\,sd/\delta)^2 \rceil`, a normal approximation
+    for a true change of 0.
+
+    Parameters
+    ----------
+    margin : float in (0, 1)
+    sd, alpha, power
+        As in :func:`difference_size`; alpha is that of each of the two one-sided tests.
+
+    Raises
+    ------
+    InputError
+        If a number lies outside its range.
+
+    Examples
+    --------
+    >>> equivalence_size(0.1), equivalence_size(0.05)
+    (105, 420)
+    """
+    require_open_unit(margin=margin, alpha=alpha, power=power)
+    _positive(sd=sd)
+    return max(2, math.ceil((_z(1 - alpha) + _z((1 + power) / 2)) ** 2 * (sd / margin) ** 2))
+
+
+def equivalence_power(
+    items: int, margin: float, *, sd: float = ASSUMED_SDS[0][1], alpha: float = 0.05
+) -> float:
+    r"""Probability that ``items`` items show no change at all to lie within ±``margin``.
+
+    :math:`\max(0,\,2\Phi(\delta\sqrt N/sd - z_{1-\alpha})-1)`: 0 is what a slice that is too small
+    can show.
+
+    Parameters and errors as :func:`equivalence_size`.
+
+    Examples
+    --------
+    >>> round(equivalence_power(105, 0.1), 2), equivalence_power(25, 0.05)
+    (0.8, 0.0)
+    """
+    require_open_unit(margin=margin, alpha=alpha)
+    _positive(sd=sd, items=items)
+    return max(0.0, 2 * float(ndtr(margin * math.sqrt(items) / sd - _z(1 - alpha))) - 1)
+
+
+def permutation_floor(k_before: int, k_after: int) -> Fraction:
+    r"""Smallest p-value that re-splitting the draws of one item can give.
+
+    :math:`2/\binom{2k}{k}` for equal numbers of draws (a split and its mirror image are equally
+    extreme), else :math:`1/\binom{k+k'}{k}`.
+
+    Parameters
+    ----------
+    k_before, k_after : int, at least 1
+        Draws of the item in each arm.
+
+    Raises
+    ------
+    InputError
+        If an arm has no draw.
+
+    Examples
+    --------
+    >>> str(permutation_floor(4, 4)), str(permutation_floor(4, 3))
+    ('1/35', '1/35')
+    """
+    if min(k_before, k_after) < 1:
+        msg = (
+            f"arms hold {k_before} and {k_after} draws; wanted at least 1 each. Leave the item out."
+        )
+        raise InputError(msg)
+    ways = math.comb(k_before + k_after, k_before)
+    return Fraction(2 if k_before == k_after else 1, ways)
+
+
+def draws_for_item(alpha: float) -> int:
+    """Smallest number of draws an arm with which one item can reach a p-value below ``alpha``.
+
+    Parameters
+    ----------
+    alpha : float in (0, 1)
+
+    Raises
+    ------
+    InputError
+        If it lies outside its range.
+
+    Examples
+    --------
+    >>> draws_for_item(0.05), draws_for_item(0.01)
+    (4, 5)
+    """
+    require_open_unit(alpha=alpha)
+    k = 1
+    while permutation_floor(k, k) >= alpha:
+        k += 1
+    return k
+
+
+def smallest_size(enough: Callable[[int], bool]) -> int:
+    """A size that is enough while one fewer is not, by doubling and halving.
+
+    Parameters
+    ----------
+    enough : callable
+        From a number of items, at least 1, to whether they are enough.
+
+    Raises
+    ------
+    InputError
+        If four million are not enough.
+
+    Examples
+    --------
+    >>> smallest_size(lambda n: n * n > 50)
+    8
+    """
+    high = 1
+    while not enough(high):
+        high *= 2
+        if high > _MOST:
+            msg = (
+                f"{high // 2:,} items are not enough; wanted a plan that can be carried out. "
+                "Ask for a larger effect or less power."
+            )
+            raise InputError(msg)
+    low = high // 2
+    while high - low > 1:
+        middle = (high + low) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def require_open_unit(**numbers: float) -> None:
+    """Refuse numbers outside of (0, 1), by name.
+
+    Raises
+    ------
+    InputError
+        If a number is not above 0 and below 1.
+    """
     for name, value in numbers.items():
         if not 0 < value < 1:
             msg = f"{name} is {value}; it must lie above 0 and below 1. Give it as a fraction."
+            raise InputError(msg)
+
+
+def _z(p: float) -> float:
+    return float(ndtri(p))
+
+
+def _positive(**numbers: float) -> None:
+    for name, value in numbers.items():
+        if not 0 < value < math.inf:
+            msg = f"{name} is {value}; it must be a number above 0. Take it from a pilot."
             raise InputError(msg)

@@ -6,10 +6,9 @@ from enum import StrEnum
 
 from trueness.contract.errors import InputError
 from trueness.contract.states import State
+from trueness.stats.clouds import PARTS
 from trueness.stats.paired_means import ROUNDING
 
-PARTS = ("total", "gold", "wrong", "none", "semantic")
-"""Parts of an agreement, in the order of the columns."""
 FEW_MOVERS = 10
 """Below so many items with a difference, a clause is marked: intervals are too short there."""
 MOVED_NOTE = "items moved, the mean did not"
@@ -222,6 +221,7 @@ def judge(
 
     Examples
     --------
+    >>> from trueness.stats.clouds import PARTS
     >>> still = [Entry(2, part, 0.0, band=(-0.02, 0.02), t90=(-0.01, 0.01)) for part in PARTS]
     >>> judge(still).name
     'unchanged'
