@@ -25,8 +25,9 @@ def tuples(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, ...]]:
 STRIP = st.builds(b.Strip, tuples(st.tuples(TEXT, st.integers(0, 99), TEXT)))
 CELL = st.none() | st.booleans() | st.integers() | FINITE | TEXT | STRIP
 PART = st.builds(b.Part, TEXT, FINITE, TEXT, TEXT)
-BAR = st.builds(b.Bar, TEXT, tuples(PART), TEXT)
-SERIES = st.builds(b.Series, TEXT, tuples(st.tuples(FINITE, st.none() | FINITE)), st.booleans())
+BAR = st.builds(b.Bar, TEXT, tuples(PART), TEXT, TEXT)
+POINTS = tuples(st.tuples(FINITE, st.none() | FINITE))
+SERIES = st.builds(b.Series, TEXT, POINTS, st.booleans(), TEXT)
 DOT = st.builds(
     b.Dot,
     TEXT,
@@ -53,7 +54,9 @@ BLOCK = st.one_of(
     ),
     st.builds(b.Curve, TEXT, TEXT, TEXT, tuples(SERIES), TEXT),
     st.builds(b.Clauses, TEXT, tuples(CLAUSE), TEXT, TEXT),
-    st.builds(b.Table, TEXT, tuples(TEXT), tuples(tuples(CELL)), st.integers(0), TEXT),
+    st.builds(
+        b.Table, TEXT, tuples(TEXT), tuples(tuples(CELL)), st.integers(0), TEXT, st.booleans()
+    ),
 )
 
 

@@ -88,12 +88,14 @@ class Part:
 class Bar:
     """A labelled row of parts, stacked. The parts' values add up to what the bar shows.
 
-    Bars that follow one another with the same ``group`` stand under it as a heading.
+    Bars that follow one another with the same ``group`` stand under it as a heading. ``display``
+    is what the parts add up to as printed, e.g. ``"total .299"``.
     """
 
     label: str
     parts: tuple[Part, ...]
     group: str = ""
+    display: str = ""
 
 
 @dataclass(frozen=True, slots=True)

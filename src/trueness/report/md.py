@@ -122,9 +122,12 @@ def _groups(block: blocks.Groups) -> list[str]:
 def _bars(block: blocks.Bars) -> list[str]:
     grouped = any(b.group for b in block.bars)
     rows = tuple(
-        (*((b.group,) if grouped else ()), b.label, p.label, p.display)
+        (*((b.group,) if grouped else ()), b.label, label, display)
         for b in block.bars
-        for p in b.parts
+        for label, display in (
+            *((p.label, p.display) for p in b.parts),
+            *((("all parts", b.display),) if b.display else ()),
+        )
     )
     heads = (*(("Group",) if grouped else ()), "Bar", "Part", "Size")
     return _table(blocks.Table(block.title, heads, rows, len(rows), block.note))

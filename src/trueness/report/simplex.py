@@ -8,7 +8,7 @@ from trueness.contract.blocks import Arrow, Point3, SimplexArrows
 
 HEIGHT = 50 * math.sqrt(3)
 """Of the triangle whose side is 100."""
-JITTER = 0.06
+JITTER = 0.1
 """So far, at most, an arrow is moved towards a place that its label chooses."""
 
 _STILL = 0.4

@@ -186,6 +186,7 @@ def _legend(bar: blocks.Bar) -> Text:
     for i, part in enumerate(bar.parts):
         legend.append(_FILLS[i % len(_FILLS)], style=_STYLES[tone(part.role)])
         legend.append(f" {prose(part.label)} {prose(part.display)}  ")
+    legend.append(prose(bar.display), style="bold")
     legend.rstrip()
     return legend
 

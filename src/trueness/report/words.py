@@ -134,18 +134,26 @@ def cell(value: object) -> str:
 
 
 def strip_text(strip: Strip, *, parts: int = 12) -> str:
-    """The counts of a strip in words; classes not seen are left out, late ones put together.
+    r"""The counts of a strip in words; classes not seen are left out, late ones put together.
 
     Examples
     --------
     >>> cloud = Strip((("Paris", 4, "gold"), ("Lyon", 0, "wrong"), ("no answer", 1, "none")))
     >>> strip_text(cloud), strip_text(cloud, parts=1)
-    ('Paris ×4, no answer ×1', 'Paris ×4, others ×1')
+    ('Paris\xa0×4, no answer\xa0×1', 'Paris\xa0×4, others\xa0×1')
     """
-    seen = [(label, n) for label, n, _ in strip.parts if n]
+    return ", ".join(f"{label}\xa0×{n:,}" for label, n in counts_of(strip, parts=parts))
+
+
+def counts_of(strip: Strip, *, parts: int = 12) -> list[tuple[str, int]]:
+    """The first labels of a strip, cut and made visible, each with its count above 0.
+
+    Labels after ``parts`` of them are counted together as others.
+    """
+    seen = [(label, n) for label, n, _ in strip.parts if n > 0]
     late = sum(n for _, n in seen[parts:])
-    words = [f"{clip(visible(label), _LABEL) or '(blank)'} ×{n:,}" for label, n in seen[:parts]]
-    return ", ".join((*words, f"others ×{late:,}") if late else words)
+    found = [(clip(visible(label), _LABEL) or "(blank)", n) for label, n in seen[:parts]]
+    return [*found, ("others", late)] if late else found
 
 
 def tone(role: str) -> Tone:

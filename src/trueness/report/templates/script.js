@@ -60,9 +60,10 @@
     });
     const count = element("output", "", { "aria-live": "polite" });
     tools.append(count);
-    const texts = rows.map((row) => row.textContent.toLocaleLowerCase());
+    const plain = (text) => text.toLocaleLowerCase().replaceAll("\u00a0", " ");
+    const texts = rows.map((row) => plain(row.textContent));
     const apply = () => {
-      const wanted = box.value.toLocaleLowerCase().trim();
+      const wanted = plain(box.value).trim();
       let shown = 0;
       rows.forEach((row, i) => {
         const fits = texts[i].includes(wanted) && filters.every(([column, select, values]) =>
