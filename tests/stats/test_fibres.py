@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError, ShapeError
+from trueness.stats.cloud_pairs import IDENTITY_MOVED, NOT_COMPARED, SHAPE_MOVED, STILL
 from trueness.stats.fibres import (
     clopper_pearson,
     error_floor,
@@ -184,7 +185,7 @@ def test_the_gap_exceeds_the_true_distance_with_the_declared_probability_at_most
 
 def test_published_counts_of_flat_and_moved_cells() -> None:
     flat = [True] * 7 + [False] * 11
-    moves = ["shape_moved"] * 4 + ["identity_moved"] + ["still"] * 2 + ["shape_moved"] * 11
+    moves = [SHAPE_MOVED] * 4 + [IDENTITY_MOVED] + [STILL] * 2 + [SHAPE_MOVED] * 11
     counts = fibre_counts([True] * 18, flat, moves)
     assert (counts.flat.count, counts.flat.of) == (7, 18)
     assert (counts.moved.count, counts.moved.of) == (5, 7)
@@ -193,13 +194,13 @@ def test_published_counts_of_flat_and_moved_cells() -> None:
 
 
 def test_incomplete_cells_are_in_no_rate() -> None:
-    counts = fibre_counts([True, False, False], [True] * 3, ["still", "shape_moved", None])
+    counts = fibre_counts([True, False, False], [True] * 3, [STILL, SHAPE_MOVED, NOT_COMPARED])
     assert (counts.auditable, counts.incomplete, counts.n_cells) == (1, 2, 3)
     assert (counts.flat.of, counts.moved.of, counts.moved.count) == (1, 1, 0)
 
 
 def test_nothing_flat_leaves_no_rate_of_movement() -> None:
-    counts = fibre_counts([True], [False], ["shape_moved"])
+    counts = fibre_counts([True], [False], [SHAPE_MOVED])
     assert (counts.moved.of, counts.moved.low, counts.moved.high) == (0, None, None)
 
 
@@ -221,8 +222,8 @@ def test_nothing_flat_leaves_no_rate_of_movement() -> None:
         (lambda: clopper_pearson(1, 2, level=0.3), "level is"),
         (lambda: clopper_pearson(3, 2), "max_right"),
         (lambda: population_gap((0, 1), (1, 1), n_pairs=0), "n_pairs"),
-        (lambda: fibre_counts([True], [True], ["leapt"]), "leapt"),
-        (lambda: fibre_counts([True], [True], [None]), "incomplete"),
+        (lambda: fibre_counts([True], [True], [7]), "a movement is none of"),
+        (lambda: fibre_counts([True], [True], [NOT_COMPARED]), "incomplete"),
         (lambda: fibre_counts([True], [True], []), "of each a cell"),
     ],
 )

@@ -11,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.stats.ceilings import textbook_ceiling
+from trueness.stats.cloud_pairs import (
+    IDENTITY_MOVED,
+    MOVEMENTS,
+    NOT_COMPARED,
+    SHAPE_MOVED,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-MOVEMENTS = ("still", "identity_moved", "shape_moved")
-"""What a cloud may do beside its partner: equal, same counts under other labels, other counts."""
 
 _Number = TypeVar("_Number", float, Fraction)
 
@@ -339,7 +342,7 @@ class FibreCounts:
 
 
 def fibre_counts(
-    auditable: ArrayLike, flat: ArrayLike, movement: Sequence[str | None], *, level: float = 0.95
+    auditable: ArrayLike, flat: ArrayLike, movement: ArrayLike, *, level: float = 0.95
 ) -> FibreCounts:
     """Counts of auditable, flat and moved cells.
 
@@ -349,8 +352,8 @@ def fibre_counts(
         Everything that an audit needs was recorded.
     flat : (n_cells,) bool
         The observer's bytes are those of the baseline.
-    movement : (n_cells,) sequence of str or None
-        One of `MOVEMENTS`; None where no clouds could be compared, which is for incomplete cells.
+    movement : (n_cells,) int
+        As `movements` of two clouds gives them; ``NOT_COMPARED`` is for incomplete cells.
     level : float
         Of every interval; nothing is corrected for there being several.
 
@@ -359,16 +362,16 @@ def fibre_counts(
     ShapeError
         When lengths differ.
     InputError
-        For a movement that is not known, or none in an auditable flat cell.
+        For a movement that is not known, or clouds not compared in an auditable flat cell.
 
     Examples
     --------
-    >>> counts = fibre_counts([1, 1, 0], [1, 1, 1], ["still", "shape_moved", None])
+    >>> counts = fibre_counts([1, 1, 0], [1, 1, 1], [0, SHAPE_MOVED, NOT_COMPARED])
     >>> counts.moved.count, counts.moved.of, counts.incomplete
     (1, 2, 1)
     """
     whole, still = np.asarray(auditable, dtype=np.bool_), np.asarray(flat, dtype=np.bool_)
-    moves = np.array([_movement(m) for m in movement], dtype=np.int64)
+    moves = np.asarray(movement, dtype=np.int64)
     if whole.ndim != 1 or not whole.shape == still.shape == moves.shape:
         msg = (
             f"auditable, flat and movement have shapes {whole.shape}, {still.shape} and "
@@ -376,10 +379,13 @@ def fibre_counts(
         )
         raise ShapeError(msg)
     held = whole & still
-    if (moves[held] < 0).any():
-        msg = "an auditable cell has no movement; wanted one of MOVEMENTS. Mark it incomplete."
+    if not np.isin(moves, (*range(len(MOVEMENTS)), NOT_COMPARED)).all():
+        msg = f"a movement is none of {list(range(len(MOVEMENTS)))}; wanted what movements() gives."
         raise InputError(msg)
-    identity, shape = (moves == MOVEMENTS.index(m) for m in ("identity_moved", "shape_moved"))
+    if (moves[held] == NOT_COMPARED).any():
+        msg = "an auditable cell has clouds that were not compared. Mark it incomplete."
+        raise InputError(msg)
+    identity, shape = moves == IDENTITY_MOVED, moves == SHAPE_MOVED
     return FibreCounts(
         n_cells=len(whole),
         auditable=int(whole.sum()),
@@ -389,15 +395,6 @@ def fibre_counts(
         shape=Share.among(shape, held, level=level),
         identity=Share.among(identity, held, level=level),
     )
-
-
-def _movement(name: str | None) -> int:
-    if name is None:
-        return -1
-    if name not in MOVEMENTS:
-        msg = f"movement is {name!r}; known are {', '.join(MOVEMENTS)}. Name one of these, or None."
-        raise InputError(msg)
-    return MOVEMENTS.index(name)
 
 
 def _checked(observers: ArrayLike, item: ArrayLike | None) -> tuple[Floats, Ints]:
