@@ -3,6 +3,7 @@
 import json
 import re
 import zipfile
+from collections.abc import Set as AbstractSet
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -126,7 +127,7 @@ def _text(head: bytes, path: Path) -> str | None:
         names = frozenset(first)
         if "spec" in names and isinstance(first["spec"], dict):
             return OPENAI_EVALS
-        if {"doc_id", "resps"} <= names:
+        if _is_lm_eval(names):
             return LM_EVAL
         return next((tool for wanted, tool in _DOCUMENTS if wanted <= names), None)
     return _document(path)
@@ -147,4 +148,8 @@ def _document(path: Path) -> str | None:
         for wanted, tool in _DOCUMENTS:
             if wanted <= names:
                 return tool
-    return LM_EVAL if {"doc_id", "resps"} <= names else None
+    return LM_EVAL if _is_lm_eval(names) else None
+
+
+def _is_lm_eval(names: AbstractSet[str]) -> bool:
+    return "doc_id" in names and not names.isdisjoint({"resps", "filtered_resps"})
