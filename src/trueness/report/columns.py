@@ -49,4 +49,4 @@ def fitting(columns: Sequence[Sequence[str]], room: int) -> int:
 
 
 def _longest(text: str) -> int:
-    return min(_WORD, max((cell_len(word) for word in text.split()), default=0))
+    return min(_WORD, max((cell_len(word) for word in text.split(" ")), default=0))

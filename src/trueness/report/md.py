@@ -179,7 +179,8 @@ def _clauses(block: blocks.Clauses) -> list[str]:
         for r in block.rows
     )
     heads = ("Verdict", "Clause", "Numbers", "Held", "Mark")
-    return _table(blocks.Table(block.title, heads, rows, len(rows), block.note))
+    note = f"Verdict: {block.given}. {block.note}".rstrip() if block.given else block.note
+    return _table(blocks.Table(block.title, heads, rows, len(rows), note))
 
 
 def _curve(block: blocks.Curve) -> list[str]:

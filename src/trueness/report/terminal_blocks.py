@@ -1,5 +1,6 @@
 """Each block as lines of a terminal, drawn with rich."""
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
@@ -11,7 +12,7 @@ from rich.text import Text
 from trueness.contract import blocks
 from trueness.report import columns, views
 from trueness.report.intervals import Row, Spread, Stretch, spread
-from trueness.report.words import ABSENT, cell, clip, number, prose, strip_text, tone, visible
+from trueness.report.words import cell, clip, number, prose, strip_text, tone, visible
 
 TABLE_ROWS = 20
 LINE = 600
@@ -105,15 +106,21 @@ class _Fitted:
                 width=found[i] if found else None,
             )
         for row in self.cells:
-            grid.add_row(*(Text(c) for c in row[:n]))
+            grid.add_row(*(Text(self._wrapped(i, c, found)) for i, c in enumerate(row[:n])))
         return grid
+
+    def _wrapped(self, column: int, text: str, found: tuple[int, ...] | None) -> str:
+        """Rich would part a count from its label at the no-break space."""
+        if found is None or self.kinds[column] != "strips":
+            return text
+        return "\n".join(textwrap.wrap(text, found[column]))
 
     def _records(self) -> Iterator[RenderableType]:
         for row in self.cells:
             head, *rest = row
             yield Text(head, style="bold")
             pairs = zip(self.heads[1:], rest, strict=True)
-            shown = [f"{name}: {c}" for name, c in pairs if c not in {"", ABSENT}]
+            shown = [f"{name}: {c}" for name, c in pairs if c]
             yield Padding(Text("; ".join(shown)), (0, 0, 0, 2))
 
 
@@ -274,6 +281,8 @@ def _curve(block: blocks.Curve) -> list[RenderableType]:
 
 def _clauses(block: blocks.Clauses) -> list[RenderableType]:
     out: list[RenderableType] = [title(block.title)]
+    if block.given:
+        out.append(_indented(f"verdict: {prose(block.given)}", "bold"))
     for name, rows in views.by_verdict(block):
         given = name == block.given
         out.append(_indented(prose(name) + (" ← given" if given else ""), "bold" if given else ""))

@@ -139,8 +139,8 @@ def strip_text(strip: Strip, *, parts: int = 12) -> str:
     Examples
     --------
     >>> cloud = Strip((("Paris", 4, "gold"), ("Lyon", 0, "wrong"), ("no answer", 1, "none")))
-    >>> strip_text(cloud), strip_text(cloud, parts=1)
-    ('Paris\xa0×4, no answer\xa0×1', 'Paris\xa0×4, others\xa0×1')
+    >>> strip_text(cloud), strip_text(cloud, parts=0)
+    ('Paris\xa0×4, no answer\xa0×1', 'others\xa0×5')
     """
     return ", ".join(f"{label}\xa0×{n:,}" for label, n in counts_of(strip, parts=parts))
 
@@ -148,9 +148,10 @@ def strip_text(strip: Strip, *, parts: int = 12) -> str:
 def counts_of(strip: Strip, *, parts: int = 12) -> list[tuple[str, int]]:
     """The first labels of a strip, cut and made visible, each with its count above 0.
 
-    Labels after ``parts`` of them are counted together as others.
+    Labels after ``parts`` of them are counted together as others, unless it is only one.
     """
     seen = [(label, n) for label, n, _ in strip.parts if n > 0]
+    parts += len(seen) == parts + 1
     late = sum(n for _, n in seen[parts:])
     found = [(clip(visible(label), _LABEL) or "(blank)", n) for label, n in seen[:parts]]
     return [*found, ("others", late)] if late else found
