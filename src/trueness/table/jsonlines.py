@@ -34,12 +34,13 @@ class Lines:
     """Whole lines of a JSON lines file, and what was found on the way.
 
     ``torn`` is 1 when the last line had no end and was no JSON; ``keep`` is the number of bytes
-    before it.
+    before it; ``start`` is where the line begins that was handed out last.
     """
 
     path: Path
     torn: int = 0
     keep: int = 0
+    start: int = 0
     n_undecodable: int = 0
     ended: bool = True
     header: Mapping[str, Json] | None = None
@@ -60,6 +61,7 @@ class Lines:
                     raise _broken(self.path, number, error) from error
                 self.torn = 1
                 return
+            self.start = self.keep
             self.keep += len(raw)
             self.n_undecodable += bad
             row = _object(value, self.path, number)

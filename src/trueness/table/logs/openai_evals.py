@@ -153,7 +153,7 @@ def _events(
     number, before = None, b""
     for event, place in sorted(log.events[name]):
         file.seek(place)
-        line = file.readline().strip() or file.readline().strip()
+        line = file.readline().strip()
         if event == number:
             if line != before:
                 msg = (
@@ -214,8 +214,8 @@ def _verdict(events: Sequence[Mapping[str, Any]]) -> dict[str, str | None]:
     """What the tool made of a draw: picked text and score of the next event that has them."""
     for event in events:
         data = _data(event)
-        if event.get("type") != _SAMPLING and ("correct" in data or "picked" in data):
-            picked, correct = data.get("picked"), data.get("correct")
+        if event.get("type") != _SAMPLING and {"correct", "picked", "score"} & data.keys():
+            picked, correct = data.get("picked"), data.get("correct", data.get("score"))
             return {
                 "tool_answer": picked if isinstance(picked, str) or picked is None else str(picked),
                 "tool_score": None if correct is None else json.dumps(correct),
@@ -245,7 +245,6 @@ def _protocol(spec: Mapping[str, Any]) -> dict[str, Json]:
         "model": name if isinstance(name, str) and name else None,
         "seed": config.get("seed"),
         "task": spec.get("eval_name"),
-        "template": digest(arguments) if arguments else None,
     }
     settings = config.get("completion_args") or config.get("completion_fn_args")
     for key in ("temperature", "top_p", "max_tokens"):
