@@ -155,7 +155,7 @@ def test_rows_that_stand_for_many_draws_are_counted_as_many() -> None:
 
 def test_items_of_the_alias_table_without_rows_are_named() -> None:
     new = merged(table_of({"q": ["a"]}), {i: {"a": "b"} for i in "vwxyz"}, key=short_key)
-    assert new.notes == ("The alias table names 5 items that have no rows here: 'v', 'w', 'x' ….",)
+    assert new.notes == ("Items of the alias table that have no rows here (5): 'v', 'w', 'x' ….",)
 
 
 def test_a_table_without_keys_is_refused() -> None:
