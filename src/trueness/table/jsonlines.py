@@ -9,7 +9,7 @@ from typing import IO, Any
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.cells import CellSource, Constant, from_rows
-from trueness.table.sniff import decoded, undecodable_note, unreadable
+from trueness.table.sniff import decoded_json, undecodable_note, unreadable
 
 FORMAT = "trueness"
 """The key of a header line that says that we wrote the file; its value is the version."""
@@ -50,7 +50,7 @@ class Lines:
         """Line number and object of every row; a header line is kept apart."""
         for number, raw in enumerate(file, start=1):
             self.ended = raw.endswith(b"\n")
-            text, bad = decoded(raw)
+            text, bad = decoded_json(raw)
             if not text.strip():
                 self.keep += len(raw)
                 continue
@@ -144,7 +144,7 @@ def _notes(lines: Lines) -> tuple[str, ...]:
 
 
 def _read_document(path: Path, reason: InputError) -> CellSource:
-    text, n_bad = decoded(path.read_bytes())
+    text, n_bad = decoded_json(path.read_bytes())
     try:
         value = _DECODER.decode(text.strip())
     except (json.JSONDecodeError, RecursionError):

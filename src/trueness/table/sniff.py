@@ -90,6 +90,25 @@ def decoded(data: bytes) -> tuple[str, int]:
         return data.decode("utf-8-sig", "backslashreplace"), count
 
 
+def decoded_json(data: bytes) -> tuple[str, int]:
+    r"""The same for JSON: a byte that is no UTF-8 is escaped, so that its text holds ``\xNN``.
+
+    >>> decoded_json(b'"caf\xe9"')
+    ('"caf\\\\xe9"', 1)
+    """
+    try:
+        return data.decode("utf-8-sig"), 0
+    except UnicodeDecodeError:
+        marked = data.decode("utf-8-sig", "surrogateescape")
+        return escaped_json(marked)
+
+
+def escaped_json(marked: str) -> tuple[str, int]:
+    """JSON text without the marks of ``surrogateescape``, and how many there were."""
+    parts = [f"\\\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff" else c for c in marked]
+    return "".join(parts), sum("\udc80" <= c <= "\udcff" for c in marked)
+
+
 def undecodable_note(count: int) -> str:
     """The sentence about bytes that were no UTF-8."""
     return f"{count} bytes were no UTF-8 and stand in the texts as \\xNN."

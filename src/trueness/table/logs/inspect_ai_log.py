@@ -16,7 +16,7 @@ from trueness.table.logs.inspect_samples import Attachments, Attempts, draw_of
 from trueness.table.logs.sniffing import INSPECT, log_files, written_by
 from trueness.table.logs.streamed import JsonStream, members
 from trueness.table.protocol import Protocol
-from trueness.table.sniff import decoded, undecodable_note, unreadable
+from trueness.table.sniff import decoded_json, undecodable_note, unreadable
 
 VERSION = 2
 """The latest version of the log format that is known."""
@@ -128,7 +128,7 @@ def _archived(path: Path) -> Log:
     for name in ("header.json", "_journal/start.json"):
         if name in found:
             try:
-                header = json.loads(decoded(archive.read(found[name]))[0])
+                header = json.loads(decoded_json(archive.read(found[name]))[0])
             except (BrokenMemberError, ValueError):
                 continue
             whole = archive.whole and name == "header.json"
@@ -232,7 +232,7 @@ def _kept_apart(log: Log, archive: Archive, parts: list[Member]) -> Attachments:
 
 def _loaded(log: Log, archive: Archive, member: Member) -> object:
     try:
-        text, n_bad = decoded(archive.read(member))
+        text, n_bad = decoded_json(archive.read(member))
         value: object = json.loads(text)
     except (BrokenMemberError, ValueError, RecursionError):
         log.n_broken += 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trueness.contract.serial import Json
-from trueness.table.sniff import decoded
+from trueness.table.sniff import decoded_json
 
 _NAME = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d:.\-]+)\.jsonl")
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
@@ -141,7 +141,7 @@ def cached(results: Mapping[str, Any]) -> bool | None:
 
 def _loaded(path: Path) -> Mapping[str, Any]:
     try:
-        value = json.loads(decoded(path.read_bytes())[0])
+        value = json.loads(decoded_json(path.read_bytes())[0])
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, Mapping) else {}

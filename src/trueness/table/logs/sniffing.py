@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 from trueness.contract.errors import InputError
 from trueness.table.answers import AnswerTable
 from trueness.table.logs.streamed import top_level_names
-from trueness.table.sniff import HEAD, decoded, unreadable
+from trueness.table.sniff import HEAD, decoded_json, unreadable
 
 INSPECT = "inspect_ai_log"
 LM_EVAL = "lm_eval"
@@ -118,7 +118,7 @@ def _has_inspect_member(path: Path) -> bool:
 
 
 def _text(head: bytes, path: Path) -> str | None:
-    text = decoded(head)[0].lstrip()
+    text = decoded_json(head)[0].lstrip()
     if not text.startswith("{"):
         return None
     line = text.split("\n", maxsplit=1)[0]

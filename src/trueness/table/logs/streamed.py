@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from trueness.table.sniff import unreadable
+from trueness.table.sniff import escaped_json, unreadable
 
 _CHUNK = 65_536
+_IN_NUMBER = len("e+") + 1
 _LONGEST_WORD = len("-Infinity") + 1
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -69,13 +70,22 @@ class JsonStream:
             try:
                 value, end = self._decoder.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
-                if not self._may_go_on(error) or not self._more(size):
+                if self._ended or not self._may_go_on(error):
                     raise
             else:
-                if end < len(self._text) or self._ended or not self._more(size):
+                if self._ended or _ends_before(self._text[end : end + _IN_NUMBER]):
                     self._at = end
-                    return value
+                    return self._whole(value)
+            self._more(size)
             size *= 2
+
+    def _whole(self, value: Any) -> Any:
+        """The value, unless it is a number at the very end, which may have gone on."""
+        at_end = self._ended and self._at == len(self._text)
+        if at_end and isinstance(value, (int, float)) and not isinstance(value, bool):
+            msg = "the file ends inside of a number"
+            raise ValueError(msg)
+        return value
 
     def _may_go_on(self, error: json.JSONDecodeError) -> bool:
         """Whether a value may only be unfinished: the fault is at the end of what was read."""
@@ -95,20 +105,21 @@ class JsonStream:
 
     def _decoded(self, raw: bytes) -> str:
         data = self._bytes + raw
-        if not self._started and raw:
+        if not self._started and len(data) >= len(codecs.BOM_UTF8):
             data = data.removeprefix(codecs.BOM_UTF8)
             self._started = True
+        elif not self._started and not self._ended:
+            self._bytes = data
+            return ""
         whole = len(data) if self._ended else _whole_end(data)
         self._bytes = data[whole:]
         data = data[:whole]
         try:
             return data.decode("utf-8")
         except UnicodeDecodeError:
-            marked = data.decode("utf-8", "surrogateescape")
-            self.n_undecodable += sum("\udc80" <= c <= "\udcff" for c in marked)
-            return "".join(
-                f"\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff" else c for c in marked
-            )
+            text, count = escaped_json(data.decode("utf-8", "surrogateescape"))
+            self.n_undecodable += count
+            return text
 
 
 def members(stream: JsonStream, lists: frozenset[str] = frozenset()) -> Iterator[tuple[str, Any]]:
@@ -166,6 +177,11 @@ def top_level_names(path: Path) -> Iterator[str]:
         return
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def _ends_before(rest: str) -> bool:
+    """Whether a value has ended, given what comes next: a number may go on (``.5``, ``e+5``)."""
+    return len(rest) == _IN_NUMBER or (bool(rest) and rest[0] not in ".eE")
 
 
 def _expect(stream: JsonStream, character: str) -> None:
