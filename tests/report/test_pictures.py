@@ -19,7 +19,7 @@ from trueness.report.columns import widths
 from trueness.report.curve import plot, scale
 from trueness.report.intervals import numbers_of, spread
 from trueness.report.simplex import HEIGHT, triangle
-from trueness.report.views import kinds, sort_key
+from trueness.report.views import extent, kinds, sort_key
 from trueness.report.web import MAX_BYTES
 
 FLAGS = (
@@ -386,6 +386,13 @@ def test_the_scale_of_bars_starts_at_zero_and_stays_within_the_limit() -> None:
     marks = scale(0.35)
     assert (marks[0].at, marks[0].label) == (0.0, "0")
     assert marks[-1].at <= 100
+
+
+def test_a_bar_longer_than_the_limit_stretches_the_scale() -> None:
+    long = b.Bars("t", (b.Bar("a", (b.Part("x", 0.5, ".5"), b.Part("y", 0.3, ".3"))),), 0.4)
+    assert extent(long) == 0.8
+    assert extent(bars()) == 0.4
+    assert extent(b.Bars("t", (), 1.0)) == 1.0
 
 
 def test_columns_are_text_numbers_or_strips_and_sort_as_such() -> None:

@@ -163,6 +163,7 @@ def _group(group: blocks.Group) -> str:
 
 def _bars(block: blocks.Bars) -> list[RenderableType]:
     out: list[RenderableType] = [title(block.title)]
+    limit = views.extent(block)
     widest = min(_LABEL, max((len(visible(bar.label)) for bar in block.bars), default=1) or 1)
     for name, bars in groupby(block.bars, key=lambda bar: bar.group):
         if name:
@@ -172,10 +173,10 @@ def _bars(block: blocks.Bars) -> list[RenderableType]:
         grid.add_column(no_wrap=True, width=_BAR_WIDTH)
         grid.add_column(overflow="fold")
         for bar in bars:
-            grid.add_row(Text(visible(bar.label)), _track(bar, block.limit), _legend(bar))
+            grid.add_row(Text(visible(bar.label)), _track(bar, limit), _legend(bar))
         out.append(_indented(grid))
     if block.axis:
-        out.append(_indented(f"0 to {number(block.limit)}: {prose(block.axis)}", "dim"))
+        out.append(_indented(f"0 to {number(limit)}: {prose(block.axis)}", "dim"))
     return out + _note(block.note)
 
 

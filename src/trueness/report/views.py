@@ -5,7 +5,7 @@ from itertools import groupby, islice
 from typing import Literal
 
 from trueness.contract import Decision, ItemVerdict, Reading, State, Verdict
-from trueness.contract.blocks import Cell, ClauseRow, Clauses, Fact, Facts, Strip, Table
+from trueness.contract.blocks import Bars, Cell, ClauseRow, Clauses, Fact, Facts, Strip, Table
 from trueness.report.words import STATES, cell, count_of, interval_of, value_of
 
 FLAG = "▲\N{NO-BREAK SPACE}flagged"
@@ -113,6 +113,12 @@ def sort_key(value: Cell) -> float:
         total = sum(n for _, n, _ in value.parts)
         return value.parts[0][1] / total if total else 0.0
     return 0.0 if value is None or isinstance(value, str) else value
+
+
+def extent(block: Bars) -> float:
+    """Where the common scale of bars ends: their limit, or the longest bar if that is longer."""
+    longest = max((sum(max(p.value, 0.0) for p in bar.parts) for bar in block.bars), default=0.0)
+    return block.limit if longest <= block.limit * (1 + 1e-9) else longest
 
 
 def by_verdict(block: Clauses) -> list[tuple[str, list[ClauseRow]]]:

@@ -159,7 +159,7 @@ def _environment() -> Environment:
         cell=cell, clip=clip, number=number, prose=prose, state=STATES.__getitem__, tone=tone
     )
     env.filters.update(kinds=views.kinds, by_verdict=views.by_verdict, sort_key=views.sort_key)
-    env.filters.update(counts_of=counts_of)
+    env.filters.update(counts_of=counts_of, extent=views.extent)
     env.filters.update(plot=plot, scale=scale, spread=spread, triangle=triangle)
     return env
 
