@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueness import report
@@ -539,3 +539,14 @@ def test_pictures_are_seen_without_javascript(browser: Any, tmp_path: Path) -> N
 
 def test_json_of_pictures_is_strict() -> None:
     json.loads(report.json(reading()), parse_constant=pytest.fail)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.text(alphabet=st.characters(exclude_categories=()), max_size=40))
+def test_any_label_at_all_leaves_one_valid_page(words: str) -> None:
+    made = reading(n=3, label=words)
+    html = report.page(made)
+    html.encode("utf-8")
+    assert [name for name, _ in tags(html)].count("script") == 1
+    report.text(made).encode("utf-8")
+    report.markdown(made).encode("utf-8")
