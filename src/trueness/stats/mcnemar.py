@@ -1,5 +1,6 @@
 """McNemar's test: whether as many items got worse as got better."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,6 +10,8 @@ from scipy.special import bdtr, bdtrc
 
 from trueness.contract.errors import InputError
 from trueness.stats.planning import require_open_unit, smallest_size
+
+_TAILS = 40  # standard deviations
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +95,8 @@ def mcnemar_power(items: int, p_regress: float, *, p_improve: float, alpha: floa
             "more and two probabilities whose sum is above 0 and at most 1. Give shares of items."
         )
         raise InputError(msg)
-    critical = _critical(items, alpha)
-    n = np.flatnonzero(critical >= 0)
-    k, split = critical[n], p_regress / changed
+    n, k = _rejected(items, changed, alpha=alpha)
+    split = p_regress / changed
     rejects = bdtr(k, n, split) + bdtrc(n - k - 1, n, split)
     ways = bdtr(n, items, changed) - np.where(n > 0, bdtr(np.maximum(n - 1, 0), items, changed), 0)
     return float(ways @ rejects)
@@ -138,12 +140,33 @@ def mcnemar_size(
     return smallest_size(sees)
 
 
-def _critical(items: int, alpha: float) -> NDArray[np.int64]:
-    """For n = 0 … items changed items, the largest smaller count that is rejected; -1 for none."""
-    out = np.full(items + 1, -1)
+def _rejected(
+    items: int, changed: float, *, alpha: float
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Numbers of changed items that can be rejected, and the largest smaller count that is.
+
+    Numbers so far from their mean that their probability is no float are left out.
+    """
+    mean, sd = items * changed, math.sqrt(items * changed * (1 - changed))
+    first = max(0, math.floor(mean - _TAILS * (sd + 1)))
+    last = min(items, math.ceil(mean + _TAILS * (sd + 1)))
+    n = np.arange(first, last + 1)
+    critical = np.full(len(n), -1)
     k = -1
-    for n in range(items + 1):  # one more changed item moves it by 0 or 1
-        if 2 * (k + 1) < n and 2 * bdtr(k + 1, n, 0.5) <= alpha:
-            k += 1
-        out[n] = k
-    return out
+    for place, total in enumerate(n.tolist()):  # one more changed item moves k by 0 or 1
+        while _rejects(k + 1, total, alpha):
+            k += 1 if place else _stride(k, total, alpha)
+        critical[place] = k
+    return n[critical >= 0], critical[critical >= 0]
+
+
+def _rejects(fewer: int, total: int, alpha: float) -> bool:
+    return 2 * fewer < total and 2 * float(bdtr(fewer, total, 0.5)) <= alpha
+
+
+def _stride(k: int, total: int, alpha: float) -> int:
+    """A step that stays within what is rejected, the largest power of two."""
+    step = 1
+    while _rejects(k + 2 * step, total, alpha):
+        step *= 2
+    return step
