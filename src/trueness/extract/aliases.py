@@ -250,9 +250,9 @@ def _golds(
 ) -> dict[int, tuple[str, ...]]:
     """Golds of every item that has several, or aliases; an item has one set of them."""
     target = table.target
-    if target is None or (isinstance(target.words, SingleWords) and not closed):
+    if target is None or (not closed and _single(target.words)):
         return {}
-    pairs, _ = _pairs_of(table.item, target, np.ones(len(table), np.bool_))
+    pairs, _ = _pairs_of(table.item, target, target.codes != NULL)
     found: dict[int, tuple[str, ...]] = {}
     for code, gold in pairs:
         golds = target.words[gold]
@@ -268,14 +268,18 @@ def _golds(
     return {code: golds for code, golds in found.items() if len(golds) > 1 or code in named}
 
 
+def _single(golds: Sequence[tuple[str, ...]]) -> bool:
+    return isinstance(golds, SingleWords) or all(len(several) == 1 for several in golds)
+
+
 def _pairs_of(
     item: Column[str], column: Column[T], rows: NDArray[np.bool_]
 ) -> tuple[list[tuple[int, int]], NDArray[np.intp]]:
     """Distinct (item, value) codes of some rows, and which of them each of these rows has."""
-    rows = rows & (column.codes != NULL)
-    both = np.column_stack([item.codes[rows], column.codes[rows]])
-    pairs, place = np.unique(both, axis=0, return_inverse=True)
-    return [(a, b) for a, b in pairs.tolist()], place.reshape(-1)
+    n_words = len(column.words)
+    keys = item.codes[rows].astype(np.int64) * n_words + column.codes[rows]
+    pairs, place = np.unique(keys, return_inverse=True)
+    return [divmod(pair, n_words) for pair in pairs.tolist()], place
 
 
 def _mapped(
