@@ -1,27 +1,25 @@
 """Each block as lines of a terminal, drawn with rich."""
 
-import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table as Grid
 from rich.text import Text
 
 from trueness.contract import blocks
-from trueness.report import columns, views
+from trueness.report import views
 from trueness.report.intervals import Row, Spread, Stretch, spread
-from trueness.report.words import cell, clip, number, prose, strip_text, tone, visible
+from trueness.report.terminal_table import CELL, Fitted
+from trueness.report.words import cell, clip, number, prose, tone, visible
 
 TABLE_ROWS = 20
 LINE = 600
 _CHIPS = 12
 _GROUPS = 20
-_CELL = 60
 _LABEL = 24
 _POINTS = 12
-_PARTS = 2
 _ARROWS = 5
 _BAR_WIDTH = 40
 _FILLS = "█▓▒░▚▞"
@@ -44,7 +42,7 @@ def table(
     shown = min(rows, len(block.rows))
     out: list[RenderableType] = [
         title(block.title),
-        Padding(_Fitted(block, shown, whole), (0, 0, 0, 2)),
+        Padding(Fitted(block, rows=shown, whole=whole), (0, 0, 0, 2)),
     ]
     if block.n_rows > shown:
         out.append(_indented(f"{shown:,} of {block.n_rows:,} rows shown", "dim"))
@@ -66,68 +64,6 @@ def facts(block: blocks.Facts) -> list[RenderableType]:
 def title(words: str) -> Padding:
     """The heading of a block."""
     return Padding(Text(prose(words), style="bold underline"), (1, 0, 0, 0))
-
-
-class _Fitted:
-    """A table that looks at the width it gets before it chooses its form."""
-
-    def __init__(self, block: blocks.Table, rows: int, whole: bool) -> None:  # noqa: FBT001 - one call
-        self.heads = [prose(name) for name in block.columns]
-        self.cells = [[_short(c) for c in row] for row in block.rows[:rows]]
-        self.kinds = views.kinds(block.rows, len(block.columns))
-        self.whole = whole
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        del console
-        room = options.max_width
-        by_column = (
-            [[h, *c] for h, c in zip(self.heads, zip(*self.cells, strict=True), strict=True)]
-            if self.cells
-            else [[h] for h in self.heads]
-        )
-        found = columns.widths(by_column, room)
-        if found is None and self.whole:
-            yield from self._records()
-            return
-        n = len(by_column) if found else max(1, columns.fitting(by_column, room))
-        yield self._grid(found or columns.widths(by_column[:n], room), n)
-        if n < len(by_column):
-            left = ", ".join(self.heads[n:])
-            yield Text(f"columns that a wider terminal or a file shows: {left}", style="dim")
-
-    def _grid(self, found: tuple[int, ...] | None, n: int) -> Grid:
-        grid = Grid(box=None, pad_edge=False, padding=(0, columns.GAP, 0, 0), header_style="dim")
-        for i in range(n):
-            right = self.kinds[i] == "num"
-            grid.add_column(
-                Text(self.heads[i]),
-                justify="right" if right else "left",
-                overflow="fold",
-                width=found[i] if found else None,
-            )
-        for row in self.cells:
-            grid.add_row(*(Text(self._wrapped(i, c, found)) for i, c in enumerate(row[:n])))
-        return grid
-
-    def _wrapped(self, column: int, text: str, found: tuple[int, ...] | None) -> str:
-        """Rich would part a count from its label at the no-break space."""
-        if found is None or self.kinds[column] != "strips":
-            return text
-        return "\n".join(textwrap.wrap(text, found[column]))
-
-    def _records(self) -> Iterator[RenderableType]:
-        for row in self.cells:
-            head, *rest = row
-            yield Text(head, style="bold")
-            pairs = zip(self.heads[1:], rest, strict=True)
-            shown = [f"{name}: {c}" for name, c in pairs if c]
-            yield Padding(Text("; ".join(shown)), (0, 0, 0, 2))
-
-
-def _short(value: blocks.Cell) -> str:
-    if isinstance(value, blocks.Strip):
-        return strip_text(value, parts=_PARTS)
-    return clip(cell(value), _CELL)
 
 
 def _indented(line: RenderableType, style: str = "") -> Padding:
@@ -153,12 +89,12 @@ def _groups(block: blocks.Groups) -> list[RenderableType]:
 
 def _group(group: blocks.Group) -> str:
     chips = group.chips[:_CHIPS]
-    names = ", ".join(("▲" if c.flagged else "") + clip(visible(c.text), _CELL) for c in chips) + (
+    names = ", ".join(("▲" if c.flagged else "") + clip(visible(c.text), CELL) for c in chips) + (
         f" and {group.size - len(chips):,} more" if group.size > len(chips) else ""
     )
     mark = "▲" if group.flagged else "·"
     note = f" ({prose(group.note)})" if group.note else ""
-    return f"{mark} {clip(visible(group.label), _CELL)} × {group.size:,}{note}: {names}"
+    return f"{mark} {clip(visible(group.label), CELL)} × {group.size:,}{note}: {names}"
 
 
 def _bars(block: blocks.Bars) -> list[RenderableType]:
@@ -266,7 +202,7 @@ def _arrows(block: blocks.SimplexArrows) -> list[RenderableType]:
 def _move(arrow: blocks.Arrow, block: blocks.SimplexArrows) -> str:
     pairs = zip(block.corners, arrow.start, arrow.end, strict=True)
     moves = ", ".join(f"{prose(c)} {number(a)} → {number(z)}" for c, a, z in pairs)
-    return f"{clip(visible(arrow.label), _CELL)}: {moves}"
+    return f"{clip(visible(arrow.label), CELL)}: {moves}"
 
 
 def _curve(block: blocks.Curve) -> list[RenderableType]:
