@@ -4,9 +4,20 @@ from pathlib import Path
 import pytest
 
 from trueness.contract.errors import InputError
-from trueness.stats.planning import auroc_half_width_size, auroc_test_size, ceiling_width_size
+from trueness.stats.planning import (
+    ASSUMED_SDS,
+    auroc_half_width_size,
+    auroc_test_size,
+    ceiling_width_size,
+    difference_size,
+    draws_for_item,
+    equivalence_power,
+    equivalence_size,
+    permutation_floor,
+)
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "orbits.json").read_text())
+COMPARED = json.loads((Path(__file__).parents[1] / "golden" / "atlas_comparison.json").read_text())
 PLANS = {v["input"]["what"]: v for v in GOLDEN if v["kind"] == "plan"}
 
 
@@ -31,3 +42,45 @@ def test_impossible_plans_are_refused() -> None:
         auroc_half_width_size(0.7, half_width=0)
     with pytest.raises(InputError, match="above 0 and below 1"):
         ceiling_width_size(0.1, delta=1)
+
+
+def test_golden_sizes_of_paired_comparisons() -> None:
+    sizes = {"plan_difference": difference_size, "plan_equivalence": equivalence_size}
+    seen = 0
+    for vector in COMPARED:
+        if vector["kind"] in sizes:
+            options = dict(vector["input"])
+            options.pop("true_difference", None)
+            size = options.pop("effect", None) or options.pop("margin")
+            assert sizes[vector["kind"]](size, **options) == vector["expected"]["items"]
+            seen += 1
+    assert seen == 6
+
+
+def test_the_golden_floor_of_one_item() -> None:
+    (vector,) = [v for v in COMPARED if v["kind"] == "permutation_floor"]
+    found = [str(permutation_floor(k, k)) for k in vector["input"]["k"]]
+    assert found == vector["expected"]["floor"]
+    assert draws_for_item(0.05) == vector["expected"]["smallest_k_below_0_05"]
+    assert draws_for_item(0.01) == vector["expected"]["smallest_k_below_0_01"]
+    assert str(permutation_floor(2, 3)) == "1/10"
+
+
+def test_a_size_has_its_power_and_one_fewer_has_not() -> None:
+    for margin in (0.03, 0.05, 0.1, 0.5):
+        items = equivalence_size(margin)
+        assert equivalence_power(items, margin) >= 0.8 > equivalence_power(items - 1, margin)
+    assert equivalence_power(25, 0.05) == 0
+    assert ASSUMED_SDS[0][1] == 0.35
+
+
+def test_impossible_comparisons_are_refused() -> None:
+    for wrong in ({"sd": 0.0}, {"power": 1.0}, {"alpha": 0.0}):
+        with pytest.raises(InputError, match="above 0"):
+            difference_size(0.1, **wrong)
+        with pytest.raises(InputError, match="above 0"):
+            equivalence_size(0.1, **wrong)
+    with pytest.raises(InputError, match="at least 1 each"):
+        permutation_floor(0, 3)
+    with pytest.raises(InputError, match="above 0 and below 1"):
+        draws_for_item(0)
