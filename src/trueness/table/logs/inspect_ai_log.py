@@ -129,7 +129,7 @@ def _archived(path: Path) -> Log:
         if name in found:
             try:
                 header = json.loads(decoded_json(archive.read(found[name]))[0])
-            except (BrokenMemberError, ValueError):
+            except (BrokenMemberError, json.JSONDecodeError):
                 continue
             whole = archive.whole and name == "header.json"
             return Log(path, as_mapping(header), archive, whole=whole)
@@ -234,7 +234,7 @@ def _loaded(log: Log, archive: Archive, member: Member) -> object:
     try:
         text, n_bad = decoded_json(archive.read(member))
         value: object = json.loads(text)
-    except (BrokenMemberError, ValueError, RecursionError):
+    except (BrokenMemberError, json.JSONDecodeError, RecursionError):
         log.n_broken += 1
         log.whole = False
         return None
