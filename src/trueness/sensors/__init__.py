@@ -6,6 +6,7 @@ from types import ModuleType
 from trueness.contract.errors import InputError
 
 SENSORS = {
+    "atlas": "trueness.sensors.atlas",
     "orbits": "trueness.sensors.orbits",
 }
 """From a sensor's name to its module, which offers CONTRACT, Params and measure."""

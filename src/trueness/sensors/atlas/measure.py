@@ -1,0 +1,231 @@
+"""The atlas of one table: how often its draws agree, and about what."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+
+import numpy as np
+
+from trueness.contract import ItemReading, Reading, Rows, State
+from trueness.contract.blocks import Block, Statement
+from trueness.contract.serial import Json, canonical
+from trueness.sensors import atlas as sensor
+from trueness.sensors.atlas import draw, words
+from trueness.sensors.atlas.arms import Arm, Atlas, atlas_of
+from trueness.sensors.atlas.figures import Figures, number
+from trueness.sensors.atlas.params import Params
+from trueness.sensors.atlas.protocols import flat
+from trueness.stats.clouds import PARTS
+from trueness.table import AnswerTable, Protocol
+
+LINE = 200
+SYNTHETIC = "SYNTHETIC"
+"""Begins the note of a protocol whose answers no model gave."""
+
+
+def measure(table: AnswerTable, params: Params | None = None) -> Reading:
+    """How often independent draws of one item agree, split by what they agree on.
+
+    Parameters
+    ----------
+    table : AnswerTable
+        Answers keyed; one condition, or one and its greedy answers.
+    params : Params or None
+
+    Returns
+    -------
+    Reading
+        ``value`` is the mean over items of the unbiased agreement of the primary order.
+        ``NO_EVIDENCE`` when no item has enough draws, ``NOT_APPLICABLE`` when repeated draws of
+        this protocol say nothing.
+
+    Raises
+    ------
+    InputError
+        Several conditions and none named, an item with two golds or groups.
+    """
+    params = params or Params()
+    found, premise = atlas_of((table,), params).strata()
+    figures = Figures(found.arms[0], params)
+    state, reason = state_of((figures,))
+    value = figures.mean(params.primary, "total") if state is State.MEASURED else None
+    said = _statement(figures, value, reason)
+    return Reading(
+        sensor=sensor.CONTRACT.sensor,
+        direction=sensor.CONTRACT.direction,
+        state=state,
+        reason=reason,
+        value=value,
+        n_measured=_measured(figures) if state is State.MEASURED else 0,
+        n_items=found.n_items,
+        per_item=Rows(found.n_items, _per_item(found, figures, state, reason)),
+        details=details(found, figures) | {"false_premise": _premise(premise, params)},
+        blocks=_blocks(found, figures, said, state),
+        fingerprint=fingerprint(found.arms, params),
+        versions=versions(found.arms),
+        seed=params.seed,
+    )
+
+
+def state_of(figures: Sequence[Figures]) -> tuple[State, str | None]:
+    """Whether agreement can be measured in all arms, and why not."""
+    for found in figures:
+        arm, low, high = found.arm, *found.draws
+        if high == 0:
+            return State.NO_EVIDENCE, f"no draw came back in condition {arm.condition!r}"
+        if arm.stopped_by is not None:
+            why = (
+                f"draws were stopped early by {arm.stopped_by!r}, so their number depends on the "
+                "answers; take the first draws of every item with --first"
+            )
+            return State.NOT_APPLICABLE, why
+        if arm.one_draw and high > 1:
+            why = (
+                f"condition {arm.condition!r} was not sampled (temperature 0, or served from a "
+                "cache): its repeats are one draw"
+            )
+            return State.NOT_APPLICABLE, why
+        if high == 1:
+            why = "every item has one draw, and one draw cannot agree with another"
+            return State.NO_EVIDENCE, why
+        del low
+        if found.mean(found.params.primary, "total") is None:
+            why = f"no item has {found.params.primary} draws, the order that is measured"
+            return State.NO_EVIDENCE, why
+    return State.MEASURED, None
+
+
+def details(found: Atlas, figures: Figures) -> dict[str, Json]:
+    """Named figures of one arm."""
+    orders = figures.params.orders
+    parts: dict[str, Json] = {
+        str(r): {"n": _n(figures, r), **{p: figures.mean(r, p) for p in PARTS}} for r in orders
+    }
+    return {
+        "n_items": found.n_items,
+        "n_gold_known": int(found.rights.known.sum()),
+        "orders": list(orders),
+        "parts": parts,
+        "votes": {name: list(values) for name, values in figures.votes.items()},
+        **figures.details(),
+    }
+
+
+def _premise(found: Atlas | None, params: Params) -> Json:
+    """The same figures for items whose right outcome is no answer; apart, never averaged."""
+    return None if found is None else details(found, Figures(found.arms[0], params))
+
+
+def _n(figures: Figures, order: int) -> int:
+    return int(figures.means["total"].n[figures.params.orders.index(order)])
+
+
+def _measured(figures: Figures) -> int:
+    return _n(figures, figures.params.primary)
+
+
+def _statement(figures: Figures, value: float | None, reason: str | None) -> str:
+    if value is None:
+        return f"Agreement could not be measured: {reason}."
+    order = figures.params.primary
+    parts = {p: figures.mean(order, p) for p in PARTS}
+    draws = words.draws_text([figures.draws])
+    return words.single(value, parts, order, n=_measured(figures), draws=draws)
+
+
+def _per_item(
+    found: Atlas, figures: Figures, state: State, reason: str | None
+) -> Callable[[int], ItemReading]:
+    at = figures.params.orders.index(figures.params.primary)
+    k = figures.clouds.draws
+
+    def entry(item: int) -> ItemReading:
+        extra: dict[str, Json] = {
+            "draws": int(k[item]),
+            "missing": int(figures.arm.missing[item]),
+            "gold": list(found.rights.golds[item]) or None,
+            "parts": {p: number(figures.parts[p][item, at]) for p in PARTS},
+        }
+        value = number(figures.parts["total"][item, at])
+        if state is not State.MEASURED:
+            return ItemReading(found.items[item], state, reason, None, extra)
+        if value is None:
+            why = f"{int(k[item])} draws are too few"
+            return ItemReading(found.items[item], State.NO_EVIDENCE, why, None, extra)
+        return ItemReading(found.items[item], State.MEASURED, None, value, extra)
+
+    return entry
+
+
+def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Block, ...]:
+    measured = state is State.MEASURED
+    out: list[Block] = [Statement(said, "neutral" if measured else "problem")]
+    out += synthetic(found.arms)
+    if measured:
+        out.append(draw.stacked([("", figures)], figures.params.orders))
+        curve = draw.votes([("", figures)])
+        out += [curve] if curve else []
+    if figures.draws[1]:
+        out.append(draw.arm_table(found, figures))
+    out.append(draw.absent([("", figures.arm)]))
+    out += draw.closing(protocol_lines(found.arms), sensor.CONTRACT.blind_to, notes_of(found.arms))
+    return tuple(out)
+
+
+def synthetic(arms: Sequence[Arm]) -> tuple[Statement, ...]:
+    """A banner above draws that were made up."""
+    said = [arm.protocol.get("note") for arm in arms]
+    made = [s for s in said if isinstance(s, str) and s.startswith(SYNTHETIC)]
+    return (Statement(made[0], "problem"),) if made else ()
+
+
+def notes_of(arms: Sequence[Arm]) -> tuple[str, ...]:
+    """What the readers decided, and what the draws themselves give away."""
+    lines: list[str] = []
+    for arm in arms:
+        said = arm.protocol.get("note")
+        lines += [said] if isinstance(said, str) else []
+        lines += arm.table.notes
+        if arm.table.log is not None:
+            lines += arm.table.log.warnings
+        if not arm.one_draw and arm.served_from_a_cache:
+            lines.append(
+                f"All draws of every item are identical in condition {arm.condition!r}, though "
+                "they were sampled: were they served from a cache?"
+            )
+    return tuple(dict.fromkeys(lines))
+
+
+def protocol_lines(arms: Sequence[Arm]) -> tuple[str, ...]:
+    """The protocol of every arm in lines."""
+    lines = []
+    for arm in arms:
+        head = f"{arm.condition}: " if len(arms) == 1 else f"{arm.condition} · "
+        protocol = arm.table.protocols.get(arm.condition, Protocol())
+        lines.append(f"{head}protocol {protocol.fingerprint[:16]}")
+        lines += [f"{k}: {canonical(v)[:LINE]}" for k, v in flat(protocol).items()][:40]
+        if arm.table.extractor:
+            lines.append(f"answers keyed by {arm.table.extractor}")
+    return tuple(lines)
+
+
+def fingerprint(arms: Sequence[Arm], params: Params) -> str:
+    """Of everything that the numbers follow from."""
+    parts: Mapping[str, Json] = {
+        "sensor": sensor.CONTRACT.sensor,
+        "extractors": [arm.table.extractor for arm in arms],
+        "protocols": [
+            arm.table.protocols.get(arm.condition, Protocol()).fingerprint for arm in arms
+        ],
+        "params": params.said(),
+    }
+    return hashlib.sha256(canonical(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def versions(arms: Sequence[Arm]) -> dict[str, str]:
+    """Of what took part."""
+    found = {"numpy": np.__version__, "scipy": version("scipy")}
+    named = dict.fromkeys(arm.table.extractor for arm in arms if arm.table.extractor)
+    if named:
+        found["extractor"] = ", ".join(named)
+    return found

@@ -1,0 +1,180 @@
+"""Which class of an item is right: golds of both tables in the classes that they share."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.contract.errors import InputError
+from trueness.stats.clouds import GOLD, NONE, OPEN, WRONG
+from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome
+
+if TYPE_CHECKING:
+    from trueness.sensors.atlas.arms import Words
+
+ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
+EXPECTED = "expected_outcome"
+"""Column that says ``no_answer`` where that is the right outcome (a false premise)."""
+_NEVER = -2
+_SHOWN = 3
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rights:
+    """The right classes of every item.
+
+    Parameters
+    ----------
+    items : tuple of str
+    known : (n_items,) bool
+        Items whose right answer is known.
+    premise : (n_items,) bool
+        Items whose right outcome is no answer.
+    golds : tuple of tuple of str
+        Accepted keys of every item; empty where unknown.
+    codes : (n_items, n_golds) int64
+        Their classes; -2 where a key was never drawn.
+    words : Words
+    """
+
+    items: tuple[str, ...]
+    known: NDArray[np.bool_]
+    premise: NDArray[np.bool_]
+    golds: tuple[tuple[str, ...], ...]
+    codes: Ints
+    words: "Words"
+
+    def take(self, items: NDArray[np.intp]) -> "Rights":
+        """The same for some of the items."""
+        where = items.tolist()
+        return Rights(
+            tuple(self.items[i] for i in where),
+            self.known[items],
+            self.premise[items],
+            tuple(self.golds[i] for i in where),
+            self.codes[items],
+            self.words,
+        )
+
+    def classes(self, side: int, table: AnswerTable, at: Ints) -> Ints:
+        """The class of every row; all right answers of an item are one."""
+        code = shared_codes(self.words, side, table)
+        quiet = table.outcome != ANSWERED
+        code[quiet] = self.words.none + self._reason(table, quiet)
+        code[self._is_gold(code, at)] = self.words.gold
+        return code
+
+    def roles(self, side: int, table: AnswerTable, at: Ints) -> NDArray[np.int8]:
+        """``GOLD``, ``WRONG``, ``NONE`` or ``OPEN`` for every row that came back."""
+        code = shared_codes(self.words, side, table)
+        quiet = table.outcome != ANSWERED
+        role = np.where(self.known[at], np.int8(WRONG), np.int8(OPEN))
+        role[self._is_gold(code, at) & ~quiet] = GOLD
+        role[quiet] = np.where(self.premise[at[quiet]], np.int8(GOLD), np.int8(NONE))
+        return role
+
+    def _is_gold(self, code: Ints, at: Ints) -> NDArray[np.bool_]:
+        hit = np.zeros(len(code), np.bool_)
+        for j in range(self.codes.shape[1]):
+            hit |= self.codes[at, j] == code
+        return hit
+
+    def _reason(self, table: AnswerTable, quiet: NDArray[np.bool_]) -> Ints:
+        """Offset of the class of no answer: 0, or one a reason."""
+        if not self.words.reasons:
+            return np.zeros(int(quiet.sum()), np.int64)
+        place = {word: i + 1 for i, word in enumerate(self.words.reasons)}
+        lookup = np.array([*(place.get(str(w), 0) for w in table.reason.words), 0], np.int64)
+        return lookup[table.reason.codes[quiet]]
+
+
+def shared_codes(words: "Words", side: int, table: AnswerTable) -> Ints:
+    """Classes of a table's answers in the space of both tables; -1 for no answer."""
+    own = table.answer.codes.astype(np.int64)
+    if side == 0:
+        return own
+    first = words.columns[0].words
+    found = table.answer.codes_in(first).astype(np.int64)
+    return np.where((found == NULL) & (own != NULL), own + len(first), found)
+
+
+def rights_of(
+    rows: Sequence[tuple[AnswerTable, Ints]], words: "Words", items: tuple[str, ...]
+) -> Rights:
+    """The right classes of the items, from the targets of one or two tables.
+
+    Raises
+    ------
+    InputError
+        When an item has two targets, in one table or before and after.
+    """
+    sides = [_targets(table, at, items) for table, at in rows]
+    golds = [_agreed(items, i, [side[i] for side in sides]) for i in range(len(items))]
+    premise = np.zeros(len(items), np.bool_)
+    for table, at in rows:
+        column = table.extras.get(EXPECTED)
+        if column is not None:
+            right = [str(w) == Outcome.NO_ANSWER.value for w in column.words]
+            premise[at[np.array([*right, False])[column.codes]]] = True
+    known = np.array([bool(g) for g in golds], np.bool_) | premise
+    return Rights(items, known, premise, tuple(golds), _gold_codes(words, golds), words)
+
+
+def _targets(
+    table: AnswerTable, at: Ints, items: tuple[str, ...]
+) -> Sequence[tuple[str, ...] | None]:
+    column = table.target
+    if column is None:
+        return [None] * len(items)
+    code = np.full(len(items), NULL, np.int64)
+    known = column.codes != NULL
+    code[at[known]] = column.codes[known]
+    wrong = known & (code[at] != column.codes)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        other = column.words[int(code[at[row]])]
+        msg = (
+            f"item {items[at[row]]!r} has two targets, {column[row]!r} and {other!r}; an item has "
+            "one right answer, or one list of them. Give all its draws the same."
+        )
+        raise InputError(msg)
+    used = sorted(set(code.tolist()) - {NULL})
+    text = {c: tuple(column.words[c]) for c in used}
+    return [text.get(c) for c in code.tolist()]
+
+
+def _agreed(
+    items: tuple[str, ...], at: int, golds: Sequence[tuple[str, ...] | None]
+) -> tuple[str, ...]:
+    given = [g for g in golds if g]
+    if len(given) > 1 and set(given[0]) != set(given[1]):
+        msg = (
+            f"item {items[at]!r} has the target {given[0]!r} before and {given[1]!r} after. "
+            "Compare answers to the same items."
+        )
+        raise InputError(msg)
+    return given[0] if given else ()
+
+
+def _gold_codes(words: "Words", golds: Sequence[tuple[str, ...]]) -> Ints:
+    """(n_items, n_golds): classes of the golds in the shared space."""
+    flat: Column[str] = Column.of(key for keys in golds for key in keys)
+    code = np.full(len(flat.words) + 1, _NEVER, np.int64)
+    offset = 0
+    each = Column(np.arange(len(flat.words), dtype=np.int32), flat.words)
+    for column in words.columns:
+        found = each.codes_in(column.words).astype(np.int64)
+        fresh = (code[:-1] == _NEVER) & (found != NULL)
+        code[:-1][fresh] = found[fresh] + offset
+        offset += len(column.words)
+    most = max((len(g) for g in golds), default=0)
+    out = np.full((len(golds), most), _NEVER, np.int64)
+    length = np.array([len(g) for g in golds], np.int64)
+    item = np.repeat(np.arange(len(golds)), length)
+    place = np.arange(len(item)) - np.repeat(np.cumsum(length) - length, length)
+    out[item, place] = code[flat.codes]
+    return out
