@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.blocks import Fact, Facts
