@@ -12,8 +12,10 @@ from trueness.contract.blocks import Block, Notes, Statement
 from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas import draw, words
 from trueness.sensors.atlas.arms import Atlas, atlas_of
+from trueness.sensors.atlas.audit import Audit, audit_of
 from trueness.sensors.atlas.details import details
 from trueness.sensors.atlas.figures import Figures, as_matrix, number
+from trueness.sensors.atlas.gaps import Gaps, gaps_of
 from trueness.sensors.atlas.greedy import Greedy, greedy_of
 from trueness.sensors.atlas.measure import (
     fingerprint,
@@ -27,6 +29,7 @@ from trueness.sensors.atlas.pair_table import pair_table
 from trueness.sensors.atlas.pairs import Pairs, pairs_of
 from trueness.sensors.atlas.params import Params
 from trueness.sensors.atlas.protocols import Compared, compare_protocols
+from trueness.stats.cloud_pairs import pair_clouds
 from trueness.stats.clouds import PARTS
 from trueness.stats.paired_slice import Comparison, compare_deltas
 from trueness.stats.spectrum_variance import variance_hat
@@ -53,6 +56,8 @@ class Change:
     pairs: Pairs | None
     comparison: Comparison | None
     greedy: Greedy | None
+    audit: Audit | None
+    gaps: Gaps | None
     params: Params
     premise: "Change | None" = None
 
@@ -121,6 +126,8 @@ def _change(found: Atlas, compared: Compared, params: Params, premise: Change | 
         pairs,
         comparison,
         greedy_of(found),
+        audit_of(found, pair_clouds(before.clouds, after.clouds)),
+        gaps_of(before, after),
         params,
         premise,
     )
@@ -204,6 +211,8 @@ def _per_item(found: Change) -> Callable[[int], ItemReading]:
         }
         if found.pairs is not None:
             extra |= found.pairs.of_item(item)
+        if found.audit is not None:
+            extra["audit"] = found.audit.of_item(item)
         name = found.atlas.items[item]
         if found.state is not State.MEASURED:
             return ItemReading(name, found.state, found.reason, None, extra)
@@ -231,7 +240,10 @@ def _blocks(found: Change) -> tuple[Block, ...]:
         out.append(found.pairs.facts())
     if found.greedy is not None:
         out.append(found.greedy.facts())
-    out.append(pair_table(found.atlas, found.before, found.after, found.pairs))
+    out.append(
+        pair_table(found.atlas, found.before, found.after, pairs=found.pairs, audit=found.audit)
+    )
+    out += [found.gaps.block()] if found.gaps is not None else []
     out.append(draw.absent([(name, f.arm) for name, f in figures]))
     if any(found.atlas.unpaired):
         out.append(_unpaired(found.atlas))
@@ -262,6 +274,9 @@ def notes(found: Change) -> tuple[str, ...]:
         )
     if seeds_shared(found.atlas):
         lines.append(f"No standard error for this fixed slice: {SHARED_SEED}.")
+    if found.audit is not None and found.audit.vanishes.any():
+        n = int(found.audit.vanishes.sum())
+        lines.append(f"{n} items moved as spelled and not at all once keyed: spelling only.")
     if found.premise is not None:
         n = found.premise.atlas.n_items
         lines.append(f"{n} items whose right outcome is no answer are kept apart (false_premise).")

@@ -12,7 +12,7 @@ from trueness.stats.verdicts import Clause
 if TYPE_CHECKING:
     from trueness.sensors.atlas.compare import Change
 
-_FROM_PAIRS = ("tv", "l2", "morisita", "modes_disjoint", "audit", "missing", "movement")
+_FROM_PAIRS = ("tv", "l2", "morisita", "modes_disjoint", "movement", "items_moved")
 
 
 def details(found: "Change") -> dict[str, Json]:
@@ -32,6 +32,8 @@ def details(found: "Change") -> dict[str, Json]:
         "none_reasons": {name: plain(f.arm.reasons) for name, f in found.figures},
         "arms": {name: f.details() for name, f in found.figures},
         "verdict": None if comparison is None else _verdict(found, comparison),
+        "audit": None if found.audit is None else found.audit.details(),
+        "missing": None if found.gaps is None else found.gaps.details(),
         "critical": None if comparison is None else comparison.critical,
         "protocols": {name: dict(f.arm.protocol) for name, f in found.figures},
         "differs": list(found.protocols.differs),

@@ -13,6 +13,7 @@ from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas import draw, words
 from trueness.sensors.atlas.arms import Arm, Atlas, atlas_of
 from trueness.sensors.atlas.figures import Figures, number
+from trueness.sensors.atlas.gaps import gaps_of
 from trueness.sensors.atlas.params import Params
 from trueness.sensors.atlas.protocols import flat
 from trueness.stats.clouds import PARTS
@@ -97,7 +98,7 @@ def state_of(figures: Sequence[Figures]) -> tuple[State, str | None]:
 
 def details(found: Atlas, figures: Figures) -> dict[str, Json]:
     """Named figures of one arm."""
-    orders = figures.params.orders
+    orders, gaps = figures.params.orders, gaps_of(figures)
     parts: dict[str, Json] = {
         str(r): {"n": _n(figures, r), **{p: figures.mean(r, p) for p in PARTS}} for r in orders
     }
@@ -107,6 +108,7 @@ def details(found: Atlas, figures: Figures) -> dict[str, Json]:
         "orders": list(orders),
         "parts": parts,
         "votes": {name: list(values) for name, values in figures.votes.items()},
+        "missing": None if gaps is None else gaps.details(),
         **figures.details(),
     }
 
@@ -167,6 +169,8 @@ def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Bl
         out += [curve] if curve else []
     if figures.draws[1]:
         out.append(draw.arm_table(found, figures))
+    gaps = gaps_of(figures)
+    out += [gaps.block()] if gaps is not None else []
     out.append(draw.absent([("", figures.arm)]))
     out += draw.closing(protocol_lines(found.arms), sensor.CONTRACT.blind_to, notes_of(found.arms))
     return tuple(out)

@@ -3,6 +3,7 @@
 from trueness.contract.blocks import Cell, Table
 from trueness.sensors.atlas import draw
 from trueness.sensors.atlas.arms import Atlas
+from trueness.sensors.atlas.audit import Audit
 from trueness.sensors.atlas.figures import Figures, number
 from trueness.sensors.atlas.pairs import Pairs
 
@@ -20,10 +21,13 @@ COLUMNS = (
     "p",
     "least p",
     "movement",
+    "spelling only",
 )
 
 
-def pair_table(atlas: Atlas, before: Figures, after: Figures, pairs: Pairs | None) -> Table:
+def pair_table(
+    atlas: Atlas, before: Figures, after: Figures, *, pairs: Pairs | None, audit: Audit | None
+) -> Table:
     """Both clouds of every item, what moved, and what chance alone would show."""
     order = before.params.primary
     at = before.params.orders.index(order)
@@ -40,6 +44,7 @@ def pair_table(atlas: Atlas, before: Figures, after: Figures, pairs: Pairs | Non
             draw.strip(atlas, after.clouds, item),
             *moved,
             *_of_pair(pairs, item),
+            None if audit is None else bool(audit.vanishes[item]),
         )
         rows.append(row)
     return Table(
