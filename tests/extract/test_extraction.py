@@ -97,7 +97,7 @@ def test_the_extractor_is_named_with_its_version_and_the_hash_of_its_rules() -> 
 
 
 def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(InputError, match="kind is 'long'; known are 'short', 'short_cut'"):
+    with pytest.raises(InputError, match="kind is 'long'; known are 'number', "):
         extract("x", kind="long")  # type: ignore[arg-type] # refused at run time too
 
 

@@ -2,7 +2,6 @@
 
 from trueness.extract.entities import normalise_entities as normalise_entities
 from trueness.extract.entities import normalise_entity as normalise_entity
-from trueness.extract.extraction import Extraction as Extraction
 from trueness.extract.extraction import extract as extract
 from trueness.extract.extraction import extractor_name as extractor_name
 from trueness.extract.keying import keyed as keyed
@@ -10,4 +9,5 @@ from trueness.extract.naming import check_rule as check_rule
 from trueness.extract.naming import named as named
 from trueness.extract.naming import rule_of as rule_of
 from trueness.extract.numbers import exact_number as exact_number
+from trueness.extract.result import Extraction as Extraction
 from trueness.extract.short import short_key as short_key

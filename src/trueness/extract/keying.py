@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.extract.extraction import Kind, check_kind, extractor_name, key_rule, reason_rule
 from trueness.extract.short import short_rule
+from trueness.extract.short_answers import Kind, key_rule, reason_rule, short_name
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.singles import SingleWords
@@ -42,7 +42,6 @@ def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -
     InputError
         For a kind that is not known.
     """
-    check_kind(kind)
     if table.extractor is not None:
         return table
     target, notes = _keyed_targets(table.target, kind, fold_case=fold_case)
@@ -50,7 +49,7 @@ def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -
         table,
         target=target,
         notes=(*table.notes, *notes),
-        extractor=extractor_name(kind, fold_case=fold_case),
+        extractor=short_name(kind, fold_case=fold_case),
     )
     if table.completion is None or (table.answer.codes != NULL).any():
         return _answers_as_keys(table, fold_case=fold_case)

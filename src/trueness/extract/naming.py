@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from trueness.contract.errors import InputError
 from trueness.extract.entities import normalise_entities
-from trueness.extract.extraction import KINDS, extractor_name, key_rule
 from trueness.extract.short import short_rule
+from trueness.extract.short_answers import KINDS, key_rule, short_name
 from trueness.table.answers import AnswerTable
 
 VERBATIM = "verbatim"
@@ -25,7 +25,7 @@ def rule_of(extractor: str | None) -> Callable[[str], str | None] | None:
         return str
     for kind in KINDS:
         for fold_case in (True, False):
-            if extractor == extractor_name(kind, fold_case=fold_case):
+            if extractor == short_name(kind, fold_case=fold_case):
                 return key_rule(kind, fold_case=fold_case)
     return None
 
@@ -46,7 +46,7 @@ def named(table: AnswerTable) -> AnswerTable:
     rule = rule_of(table.extractor)
     if rule is None:
         return table
-    folded = table.extractor in {extractor_name(k) for k in KINDS}
+    folded = table.extractor in {short_name(k) for k in KINDS}
     name_rule = str if rule is str else short_rule(fold_case=folded)
     return replace(table, entity_key=table.entity.map(name_rule))
 

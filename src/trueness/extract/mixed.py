@@ -1,0 +1,63 @@
+"""Answers of any kind: numbers first, then tuples and sets, then text in a marked payload."""
+
+import re
+from collections.abc import Iterator
+
+from trueness.extract.members import Members
+from trueness.extract.number_payloads import Numbers, cut_at
+from trueness.extract.result import Found
+from trueness.extract.texts import Texts
+from trueness.extract.wrappers import inner_texts
+
+_SYMBOLS = re.compile(r"[\d\\^_+*/=<>|]")
+
+
+class Mixed:
+    """Rules for the kind ``auto``."""
+
+    def __init__(self, numbers: Numbers, members: Members) -> None:
+        self._numbers, self._members, self._texts = numbers, members, Texts()
+
+    def strict(self, payload: str, *, box: bool = False) -> Found | None:
+        """A number, tuple or set; else words are a text and everything else an expression."""
+        found = self._numbers.strict(payload, box=box)
+        if found is None or (found.key is not None and not found.key.startswith("t:")):
+            return found
+        if found.key is None and found.reason not in (None, "ambiguous"):
+            return found
+        if key := self._members.tuple_of(payload):
+            return found._replace(key=key, reason=None)
+        if found.key is None or payload.strip().startswith(("\\{", "{")):
+            return self._set(payload, found)
+        if _SYMBOLS.search(inner_texts(payload)) or len(payload.strip(" .$")) == 1:
+            return found
+        return self._texts.strict(payload)
+
+    def phrase(self, payload: str) -> Found | None:
+        """A number, tuple or set of a phrase; text has to wait until nothing else decides."""
+        found = self._numbers.phrase(payload)
+        if found is None or found.reason != "ambiguous":
+            return found
+        text = payload[: cut_at(payload)]
+        if key := self._members.tuple_of(text):
+            return found._replace(key=key, reason=None)
+        return self._set(text, found)
+
+    def loose(self, payload: str) -> Found | None:
+        """The text of a phrase, where no marked answer was anything else."""
+        return self._texts.phrase(payload)
+
+    def literal(self, line: str) -> Found | None:
+        """A line that is one number or one tuple."""
+        if found := self._numbers.literal(line):
+            return found
+        key = self._members.tuple_of(line) if len(line) <= 4_000 else None  # noqa: PLR2004 - digits of a number
+        return None if key is None else Found(key, 0, len(line.rstrip()))
+
+    def candidates(self, text: str) -> Iterator[Found]:
+        """The numbers of a text."""
+        return self._numbers.candidates(text)
+
+    def _set(self, payload: str, found: Found) -> Found:
+        key = self._members.set_of(payload)
+        return found if key is None else found._replace(key=key, reason=None)
