@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from trueness.contract.errors import InputError
 from trueness.extract import exact_number, extract, extractor_name
-from trueness.extract.extraction import KINDS, Kind, cut
 from trueness.extract.refusals import refusal_in
+from trueness.extract.short_answers import KINDS, Kind, cut
 from trueness.table import Outcome
 
 REASONS: dict[Outcome, set[str | None]] = {

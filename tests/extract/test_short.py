@@ -7,8 +7,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from trueness.extract.entities import ENTITY_RULE
-from trueness.extract.extraction import KINDS, Kind, key_rule, reason_rule
 from trueness.extract.short import full_short_key, short_key, short_rule
+from trueness.extract.short_answers import KINDS, Kind, key_rule, reason_rule
 from trueness.table.column import TextRule
 
 VECTORS = [

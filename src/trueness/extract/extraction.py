@@ -7,11 +7,11 @@ from trueness.extract.answering import Answerer
 from trueness.extract.numerals import Locale
 from trueness.extract.result import Extraction
 from trueness.extract.settings import Extractor, Kind, Settings, Units
+from trueness.extract.short_answers import KINDS as KINDS  # noqa: PLC0414 - the short kinds stay reachable here
 from trueness.extract.short_answers import Kind as ShortKind
-from trueness.extract.short_answers import (
-    short_answer,
-    short_name,
-)
+from trueness.extract.short_answers import key_rule as key_rule  # noqa: PLC0414 - as above
+from trueness.extract.short_answers import reason_rule as reason_rule  # noqa: PLC0414 - as above
+from trueness.extract.short_answers import short_answer, short_name
 from trueness.table.answers import Outcome
 
 _HOST_STOPS = frozenset({"content_filter", "error"})

@@ -153,7 +153,7 @@ def _json_value(text: str, at: int) -> tuple[Marker | None, int]:
 
 
 def _decoded(inner: str) -> str:
-    r"""A JSON string's value; one with commands such as ``\\frac`` written bare is kept as it is."""
+    r"""A JSON string's value; one with commands such as ``\\frac`` bare in it is kept as it is."""
     if "\\" not in inner:
         return inner
     try:

@@ -33,8 +33,8 @@ _MATH = re.compile(
 _LEAD = re.compile(
     r"(?:[\s*_`\"'“”‘’(\[{:=~≈]|\\[(\[]|\\(?:text|textbf|mathbf|mathrm|boxed)\s?\{"
     r"|\$\$?(?=[\\\-+.(\d])"
-    rf"|(?:{'|'.join(APPROXIMATE)}|the|an?|exactly|simply|just|only|therefore|thus|then|that|equal to"
-    r"|between)(?![^\W_]))*+",
+    rf"|(?:{'|'.join(APPROXIMATE)}|the|an?|exactly|simply|just|only|therefore|thus|then"
+    r"|that|equal to|between)(?![^\W_]))*+",
     re.IGNORECASE,
 )
 _JOIN = (
