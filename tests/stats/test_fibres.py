@@ -172,6 +172,13 @@ def test_the_gap_of_the_population_is_never_more_than_that_of_the_clouds() -> No
     assert population_gap((0, 4), (1, 4), n_pairs=1) == 0.0
 
 
+def test_every_interval_has_its_share_of_the_error() -> None:
+    for n_pairs, level in [(1, 0.975), (3, 1 - 0.05 / 6)]:
+        low = clopper_pearson(9, 9, level=level)[0]
+        high = clopper_pearson(0, 8, level=level)[1]
+        assert population_gap((0, 8), (9, 9), n_pairs=n_pairs) == pytest.approx(low - high)
+
+
 def test_the_gap_exceeds_the_true_distance_with_the_declared_probability_at_most() -> None:
     n, alpha = 8, 0.05
     gaps = np.array(

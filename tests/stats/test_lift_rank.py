@@ -99,6 +99,15 @@ def test_rows_of_very_different_length_are_unstable() -> None:
     assert "not scaled" in found.reason
 
 
+def test_the_two_ways_of_computing_may_disagree_where_no_cutoff_does() -> None:
+    """Many rows that see one direction drown the joint rank, not the rank on the kernel."""
+    observer = np.tile([1.0, 0.0], (90_000, 1))
+    found = lift_rank(observer, [[1.0, 2e-5]])
+    assert found.state is State.UNSTABLE
+    assert found.reason is not None
+    assert "0 by the joint rank, 1 on the kernel" in found.reason
+
+
 @pytest.mark.parametrize("length", [1e-320, 1e-200, 1e200])
 def test_a_row_of_any_length_is_scaled(length: float) -> None:
     found = lift_rank([[length, 0.0]], [[0.0, length]])

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from trueness.contract.errors import InputError, ShapeError
 from trueness.stats.observers import (
     NUMBERS,
+    _varentropy_ends,
     canonical_law,
     endpoint_bounds,
     observe,
@@ -120,6 +121,10 @@ def test_one_outcome_and_tokens_without_mass_leave_no_negative_zero() -> None:
         assert numbers.tolist() == [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
         assert not np.signbit(numbers).any()
     assert observe_logits([-np.inf, 0.0]).numbers.tolist() == [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
+
+
+def test_the_canonical_form_has_no_negative_zero() -> None:
+    assert not np.signbit(canonical_law([-0.0, 1.0])).any()
 
 
 def test_of_several_greedy_tokens_the_lowest_is_named() -> None:
@@ -237,6 +242,27 @@ def test_packing_and_spreading_do_not_bound_the_varentropy() -> None:
     bounds = endpoint_bounds(np.log(known), n_tokens=2 + n_rest)
     assert bounds.low[varentropy] <= min(ends)
     assert float(between.numbers[varentropy]) <= bounds.high[varentropy]
+
+
+@pytest.mark.parametrize("n_rest", [12, 400, 50_000])
+@pytest.mark.parametrize("rest", [0.02, 0.3, 0.79])
+def test_the_worst_rest_of_two_surprises_is_within_the_upper_end(n_rest: int, rest: float) -> None:
+    """The law of the rest that the bound is about, on a grid ten times as fine."""
+    p = np.array([0.8 - rest, 0.1, 0.1]) if rest < 0.5 else np.array([0.07, 0.07, 0.07])
+    low, high = _varentropy_ends(p, rest, n_rest)
+    s0 = float(np.log(n_rest * p[-1] / rest))
+    weight = np.expm1(s0) / np.expm1(s := np.linspace(max(s0, 1e-6), s0 + 40, 400_000))
+    surprise = np.log(p[-1]) - np.log(p)
+    mean = (p * surprise).sum() + rest * weight * s
+    spread = (p * surprise**2).sum() + rest * weight * s**2 - mean**2
+    assert low <= spread.min() + 1e-9
+    assert spread.max() - 1e-9 <= high <= spread.max() * 1.01
+
+
+def test_the_lower_end_of_the_escort_varentropy_is_attained_by_a_full_rest() -> None:
+    bounds = endpoint_bounds(np.log([0.4, 0.2]), n_tokens=4)
+    truth = observe([0.4, 0.2, 0.2, 0.2]).numbers
+    np.testing.assert_allclose(bounds.low[:4], truth[:4], rtol=0, atol=1e-10)
 
 
 def test_all_tokens_given_are_points() -> None:

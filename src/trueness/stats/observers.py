@@ -296,6 +296,8 @@ def _renyi2_ends(p: Floats, rest: float, n_rest: int) -> tuple[float, float]:
     return -float(np.log(known + packed)), -float(np.log(known + even))
 
 
+_REACH, _CELLS = 60.0, 60_000
+"""How far beyond its least value the larger surprise is followed, and in how many cells."""
 _PEAK = 1.5936242600400401
 """Where s^2 / (e^s - 1) is largest."""
 
@@ -311,7 +313,7 @@ def _varentropy_ends(p: Floats, rest: float, n_rest: int) -> tuple[float, float]
     first, second = float(_in_order(p * distance)), float(_in_order(p * distance**2))
     s0 = max(float(np.log(n_rest * p[-1] / rest)), 1e-9)
     part = partial(_moments, s0=s0, rest=rest)
-    s = np.union1d(np.linspace(s0, s0 + 60.0, 6001), max(_PEAK, s0))
+    s = np.union1d(np.linspace(s0, s0 + _REACH, _CELLS + 1), max(_PEAK, s0))
     mean, square = part(s)
     best = np.maximum(square, np.append(square[1:], 0.0))  # the peak is a grid point
     inner = np.append(mean[1:], 0.0)
