@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from trueness.contract.errors import InputError
 from trueness.extract.aliases import Aliases, closed_aliases, merged, read_aliases
 from trueness.extract.equivalence import aliases_of, equivalence_from_pairs
+from trueness.extract.extraction import extract
 from trueness.extract.short import short_key
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
@@ -62,22 +63,26 @@ def clouds(table: AnswerTable) -> dict[str | None, Counter[str | None]]:
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda v: v["name"])
 def test_golden_vector(vector: dict[str, Any]) -> None:
     given_, wanted = vector["input"], vector["expected"]
-    golds = [k for k in map(short_key, given_["targets"]) if k]
+
+    def key(text: str) -> str | None:
+        return extract(text, kind=given_["kind"]).key
+
+    golds = [k for k in map(key, given_["targets"]) if k]
     table = table_of({"q": given_["draws"]}, {"q": golds})
     if "error" in wanted:
         with pytest.raises(InputError, match="'x' of item 'q' names two representatives"):
-            merged(table, {"q": given_["aliases"]}, key=short_key)
+            merged(table, {"q": given_["aliases"]}, key=key)
         return
-    new = merged(table, {"q": given_["aliases"]}, key=short_key)
+    new = merged(table, {"q": given_["aliases"]}, key=key)
     assert new.target is not None
     (gold,) = new.target[0] or ()
     counts = {
-        {gold: "<gold>", None: "<none>"}.get(key, key): n for key, n in clouds(new)["q"].items()
+        {gold: "<gold>", None: "<none>"}.get(said, said): n for said, n in clouds(new)["q"].items()
     }
     assert counts == wanted["counts"]
     assert sorted(golds) == wanted["gold_class"]
     k = len(given_["draws"])
-    pairs = {key: Fraction(comb(n, 2), comb(k, 2)) for key, n in counts.items()}
+    pairs = {said: Fraction(comb(n, 2), comb(k, 2)) for said, n in counts.items()}
     assert sum(pairs.values(), Fraction(0)) == Fraction(wanted["u2_total"])
     assert pairs["<gold>"] == Fraction(wanted["u2_gold"])
 
