@@ -176,7 +176,7 @@ def test_row_order_changes_nothing_and_swapping_arms_mirrors_everything(name: st
     before, after = (floats(matrices(f"synthetic_{name}", arm)[0]) for arm in ("before", "after"))
     delta = after - before
     shuffled = np.random.default_rng(5).permutation(len(delta))
-    options: dict[str, Any] = {"orders": ORDERS, "margin": 0.15, "replicates": 2_000}
+    options: dict[str, Any] = {"orders": ORDERS, "margin": 0.15, "replicates": 999}
     first = compare_deltas(delta, rng=np.random.default_rng(1), **options)
     again = compare_deltas(delta[shuffled], rng=np.random.default_rng(1), **options)
     other = compare_deltas(-delta, rng=np.random.default_rng(1), **options)
@@ -263,7 +263,7 @@ def test_swapping_arms_mirrors_the_verdict(seed: int, n: int) -> None:
     gold, wrong = rng.choice([0.0, 0.25, -0.5, 1.0], (2, n)) * rng.uniform(-1, 1)
     gold, wrong = gold / 2, wrong / 2
     delta = np.column_stack([gold + wrong, gold, wrong, 0 * gold, gold + wrong])
-    options: dict[str, Any] = {"orders": (2,), "margin": 0.3, "replicates": 99}
+    options: dict[str, Any] = {"orders": (2,), "margin": 0.3, "replicates": 20}
     one = compare_deltas(delta, rng=np.random.default_rng(seed), **options)
     two = compare_deltas(-delta, rng=np.random.default_rng(seed), **options)
     if one.verdict.name in MIRROR:
@@ -279,7 +279,7 @@ def test_swapping_arms_mirrors_the_verdict(seed: int, n: int) -> None:
         ((3, 10), {"orders": (2, 2)}, "different"),
         ((3, 5), {"orders": (2,), "level": 1.0}, "level"),
         ((3, 5), {"orders": (2,), "margin": 0.0}, "margin"),
-        ((3, 5), {"orders": (2,), "replicates": 10}, "replicates"),
+        ((3, 5), {"orders": (2,), "replicates": 1}, "replicates"),
         ((3, 5), {"orders": (2,), "groups": np.zeros(4, dtype=np.int64)}, "groups"),
     ],
 )
@@ -316,7 +316,7 @@ def test_a_slice_in_which_nothing_changed_seldom_gets_a_verdict(items: int) -> N
     for _ in range(runs):
         laws = rng.dirichlet([1.5, 0.5, 0.7, 0.4, 0.3], items)
         delta = cloud_deltas(rng, laws, 8)
-        found = compare_deltas(delta, orders=(2,), rng=rng, replicates=1_999)
+        found = compare_deltas(delta, orders=(2,), rng=rng, replicates=199)
         wrong += found.verdict.name not in ("unchanged", "unresolved")
     assert wrong / runs <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / runs)
 
@@ -326,7 +326,7 @@ def test_arrows_err_seldom_where_nothing_changed() -> None:
     rng, runs, arrows = np.random.default_rng(9), 400, 0
     for _ in range(runs):
         delta = cloud_deltas(rng, rng.dirichlet([1, 0.5, 1, 0.5], 60), 8)
-        found = compare_deltas(delta, orders=(2,), rng=rng, replicates=1_999)
+        found = compare_deltas(delta, orders=(2,), rng=rng, replicates=199)
         held = (c for c in found.verdict.clauses if c.relation in ("up", "down"))
         arrows += any(clause.holds for clause in held)
     assert arrows / runs <= 0.1 + 3 * math.sqrt(0.1 * 0.9 / runs)

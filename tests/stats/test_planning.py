@@ -10,10 +10,8 @@ from trueness.stats.planning import (
     auroc_test_size,
     ceiling_width_size,
     difference_size,
-    draws_for_item,
     equivalence_power,
     equivalence_size,
-    permutation_floor,
 )
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "orbits.json").read_text())
@@ -57,15 +55,6 @@ def test_golden_sizes_of_paired_comparisons() -> None:
     assert seen == 6
 
 
-def test_the_golden_floor_of_one_item() -> None:
-    (vector,) = [v for v in COMPARED if v["kind"] == "permutation_floor"]
-    found = [str(permutation_floor(k, k)) for k in vector["input"]["k"]]
-    assert found == vector["expected"]["floor"]
-    assert draws_for_item(0.05) == vector["expected"]["smallest_k_below_0_05"]
-    assert draws_for_item(0.01) == vector["expected"]["smallest_k_below_0_01"]
-    assert str(permutation_floor(2, 3)) == "1/10"
-
-
 def test_a_size_has_its_power_and_one_fewer_has_not() -> None:
     for margin in (0.03, 0.05, 0.1, 0.5):
         items = equivalence_size(margin)
@@ -80,7 +69,3 @@ def test_impossible_comparisons_are_refused() -> None:
             difference_size(0.1, **wrong)
         with pytest.raises(InputError, match="above 0"):
             equivalence_size(0.1, **wrong)
-    with pytest.raises(InputError, match="at least 1 each"):
-        permutation_floor(0, 3)
-    with pytest.raises(InputError, match="above 0 and below 1"):
-        draws_for_item(0)

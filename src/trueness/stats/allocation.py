@@ -1,7 +1,7 @@
 """More items or more draws: the variance of a mean change, split into its two sources."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError, ShapeError
-from trueness.stats.planning import permutation_floor
+from trueness.stats.clouds import Clouds
+from trueness.stats.permutation import attainable_floor
+from trueness.stats.planning import require_open_unit
+from trueness.stats.spectrum_variance import Number, planned_variance
 
 DRAWS = (2, 4, 5, 8, 16, 32)
 """Draws an item that are compared by default."""
-Number = float | Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +30,6 @@ class Between:
 
 
 @dataclass(frozen=True, slots=True)
-class DrawNoise:
-    """What fixes the noise of the draws at any number of them, a mean over items."""
-
-    power_sums: tuple[Number, ...]
-    """Of orders r … 2r - 1."""
-    squared: Number
-    """Of the power sum of order r."""
-
-    @property
-    def order(self) -> int:
-        """The order r whose noise it is."""
-        return len(self.power_sums)
-
-    def __add__(self, other: "DrawNoise") -> "DrawNoise":
-        """The noise of a difference of two independent arms."""
-        pairs = zip(self.power_sums, other.power_sums, strict=True)
-        return DrawNoise(tuple(a + b for a, b in pairs), self.squared + other.squared)
-
-    def variance(self, draws: int) -> Number | None:
-        r"""Variance of :math:`U_r` from so many draws; None for fewer than r.
-
-        :math:`\sum_{c=1}^r w_c\,(P_{2r-c}-P_r^2)` with
-        :math:`w_c=\binom{r}{c}\binom{k-r}{r-c}/\binom{k}{r}`.
-        """
-        r = self.order
-        if draws < r:
-            return None
-        total: Number = Fraction(0)
-        for c in range(1, r + 1):
-            weight = Fraction(math.comb(r, c) * math.comb(draws - r, r - c), math.comb(draws, r))
-            total += weight * (self.power_sums[r - c] - self.squared)
-        return total
-
-
-@dataclass(frozen=True, slots=True)
 class Allocation:
     """One way to spend the budget of an arm."""
 
@@ -70,8 +37,6 @@ class Allocation:
     items: int
     variance: Number
     """Of the mean change."""
-    gives_variance: bool
-    """Enough draws for unbiased variances: at least twice the order."""
     item_floor: Fraction
     """Smallest p-value that one item can reach."""
 
@@ -81,61 +46,43 @@ class Allocation:
         return math.sqrt(max(0.0, self.variance))
 
 
-def noise_of_masses(masses: Sequence[Number], order: int) -> DrawNoise:
-    """The noise of draws from a known law.
+def draw_noise(
+    before: Clouds, after: Clouds, r: int, *, draws: Iterable[int] = DRAWS, part: str = "total"
+) -> dict[int, float]:
+    """Variance of the change that comes from the draws alone, at each planned number of them.
 
     Parameters
     ----------
-    masses : sequence of float or Fraction
-        Of the classes of the part; fractions stay exact.
-    order : int, at least 1
+    before, after : Clouds
+        A pilot, item by item the same; items with fewer than 2r draws in an arm are left out.
+    r : int, at least 1
+    draws : iterable of int
+        Numbers below r are left out.
+    part : str
+        One of :data:`~trueness.stats.clouds.PARTS`.
 
-    Examples
-    --------
-    >>> noise_of_masses([Fraction(1, 2), Fraction(1, 2)], 2).variance(2)
-    Fraction(1, 4)
-    """
-    sums = tuple(sum(p**j for p in masses) for j in range(order, 2 * order))
-    return DrawNoise(sums, sums[0] ** 2)
-
-
-def noise_of_pilot(spectrum: NDArray[np.float64], variance_hat: NDArray[np.float64]) -> DrawNoise:
-    r"""The noise of draws of one arm, estimated without bias from a pilot.
-
-    The squared power sum is estimated by :math:`U_r^2-\hat V`.
-
-    Parameters
-    ----------
-    spectrum : (n_items, r) float
-        :math:`U_j` of orders r … 2r - 1.
-    variance_hat : (n_items,) float
-        Unbiased estimate of the variance of :math:`U_r`; nan below 2r draws, such items are left
-        out.
+    Returns
+    -------
+    dict of int to float
+        By draws: the mean over items, both arms added, unbiased; it may be negative.
 
     Raises
     ------
-    ShapeError
-        If the shapes do not fit.
     InputError
         If no item has enough draws.
 
     Examples
     --------
-    >>> pilot = noise_of_pilot(np.array([[0.5, 0.25]]), np.array([0.0]))
-    >>> round(pilot.variance(8), 4)
-    0.0089
+    >>> aaab = Clouds.of([0] * 4, [0, 0, 0, 1], [0, 0, 0, 1], n_items=1)
+    >>> draw_noise(aaab, aaab, 2, draws=(4, 8))
+    {4: 0.5, 8: 0.25}
     """
-    if spectrum.ndim != 2 or variance_hat.shape != spectrum.shape[:1]:  # noqa: PLR2004 - a matrix
-        msg = (
-            f"spectrum has shape {spectrum.shape} and variance_hat {variance_hat.shape}; wanted "
-            "(n_items, r) and (n_items,). Give orders r to 2r - 1."
-        )
-        raise ShapeError(msg)
-    good = ~np.isnan(variance_hat)
+    planned = sorted({k for k in draws if k >= r})
+    one, two = (planned_variance(arm, r, draws=planned)[part] for arm in (before, after))
+    both = one + two
+    good = ~np.isnan(both).any(axis=1)
     _some(int(good.sum()))
-    used = spectrum[good]
-    squared = float((used[:, 0] ** 2 - variance_hat[good]).mean())
-    return DrawNoise(tuple(used.mean(axis=0).tolist()), squared)
+    return dict(zip(planned, both[good].mean(axis=0).tolist(), strict=True))
 
 
 def between_variance(delta: NDArray[np.float64], variance: NDArray[np.float64]) -> Between:
@@ -174,44 +121,44 @@ def between_variance(delta: NDArray[np.float64], variance: NDArray[np.float64]) 
 
 
 def allocations(
-    noise: DrawNoise,
+    within: Mapping[int, Number],
     between: Number,
     *,
     budget: float,
-    draws: Iterable[int] = DRAWS,
     cost_item: float = 0,
     cost_draw: float = 1,
 ) -> tuple[Allocation, ...]:
     r"""What each number of draws an item makes of the budget of one arm.
 
-    :math:`N=\lfloor budget/(cost_{item}+k\,cost_{draw})\rfloor` items, variance
+    :math:`N=\lfloor budget/(cost_{item}+k\,cost_{draw})\rfloor` items, variance of the mean change
     :math:`(\sigma_B^2+v_k)/N`.
 
     Parameters
     ----------
-    noise : DrawNoise
-        Of both arms together.
+    within : mapping of int to float or Fraction
+        Noise of the draws by their number k, both arms added: of a pilot (:func:`draw_noise`),
+        or of a law (:func:`~trueness.stats.spectrum_variance.exact_variance`).
     between : float or Fraction, at least 0
+        Variance of the change itself over items.
     budget, cost_item, cost_draw : float
         In one unit of cost; draws, when the costs are left out.
-    draws : iterable of int
-        Numbers that leave fewer than two items, or are below the order, are left out.
 
     Returns
     -------
     tuple of Allocation
-        By draws. The best is that of the least variance.
+        By draws; numbers that leave fewer than two items are left out. The best has the least
+        variance.
 
     Raises
     ------
     InputError
-        If a cost is negative, or none is left.
+        If a cost is negative, or nothing is left.
 
     Examples
     --------
-    >>> law = noise_of_masses([0.6, 0.3, 0.1], 2)
-    >>> rows = allocations(law + law, 0.09, budget=800)
-    >>> min(rows, key=lambda row: row.variance).draws
+    >>> from trueness.stats.spectrum_variance import exact_variance
+    >>> within = {k: 2 * exact_variance([0.6, 0.3, 0.1], 2, k=k) for k in DRAWS}
+    >>> min(allocations(within, 0.09, budget=800), key=lambda row: row.variance).draws
     4
     """
     if not (budget > 0 and cost_item >= 0 and cost_draw > 0 and between >= 0):
@@ -222,19 +169,42 @@ def allocations(
         )
         raise InputError(msg)
     found = []
-    for k in sorted(set(draws)):
-        within, items = noise.variance(k), int(budget // (cost_item + k * cost_draw))
-        if within is not None and items > 1:
-            variance = (between + within) / items
-            floor = permutation_floor(k, k)
-            found.append(Allocation(k, items, variance, k >= 2 * noise.order, floor))
+    for k in sorted(within):
+        items = int(budget // (cost_item + k * cost_draw))
+        if items > 1:
+            variance = (between + within[k]) / items
+            found.append(Allocation(k, items, variance, attainable_floor(k, k)))
     if not found:
         msg = (
-            f"a budget of {budget} buys fewer than two items at each number of draws from "
-            f"{noise.order} on; wanted more. Raise the budget."
+            f"a budget of {budget} buys fewer than two items at each number of draws of "
+            f"{sorted(within)}; wanted more. Raise the budget."
         )
         raise InputError(msg)
     return tuple(found)
+
+
+def draws_for_item(alpha: float) -> int:
+    """Smallest number of draws an arm with which one item can reach a p-value below ``alpha``.
+
+    Parameters
+    ----------
+    alpha : float in (0, 1)
+
+    Raises
+    ------
+    InputError
+        If it lies outside its range.
+
+    Examples
+    --------
+    >>> draws_for_item(0.05), draws_for_item(0.01)
+    (4, 5)
+    """
+    require_open_unit(alpha=alpha)
+    k = 1
+    while attainable_floor(k, k) >= alpha:
+        k += 1
+    return k
 
 
 def _some(n: int, *, least: int = 1) -> None:

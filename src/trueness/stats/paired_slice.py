@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
 from trueness.stats.clouds import PARTS
+from trueness.stats.judging import judge
 from trueness.stats.paired_means import (
     FixedSlice,
     PairedMeans,
@@ -19,10 +20,8 @@ from trueness.stats.paired_means import (
 )
 from trueness.stats.sign_flip import SignFlip, sign_flip
 from trueness.stats.sup_t import Band, resampled_means, steady_order, sup_t_band
-from trueness.stats.verdicts import Entry, Interval, Verdict, judge
+from trueness.stats.verdicts import Entry, Interval, Verdict
 
-REPLICATES = 10_000
-"""Resamples at least, unless a number is asked for."""
 _CHEAP = 25_000_000  # item draws that take a fraction of a second
 
 Variances = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -71,7 +70,7 @@ def compare_deltas(
     variance: Variances | None = None,
     margin: float = 0.10,
     level: float = 0.95,
-    replicates: int | None = None,
+    replicates: int = 10_000,
     strict: bool = False,
     gold_known: bool = True,
     omnibus_p: float | None = None,
@@ -93,14 +92,14 @@ def compare_deltas(
         Unbiased variance estimates of the arms, before and after; nan where there is none.
     margin, level : float
         Of equivalence; of the band. ``1 - level`` is the error of each clause.
-    replicates : int, optional
-        Resamples, and sign patterns where these are drawn. When left out: :data:`REPLICATES`, up
-        to ten times as many while they are cheap, because the band's quantile lies among atoms
-        where most differences are 0.
+    replicates : int
+        Resamples, and sign patterns where these are drawn, at least; up to ten times as many
+        while they are cheap: the band's quantile lies among atoms where most differences are 0,
+        and would move with the seed. The result says how many were made.
     strict : bool
         Halve the error of every clause, so that a verdict is wrong with probability 1 - level.
     gold_known, omnibus_p
-        As in :func:`~trueness.stats.verdicts.judge`.
+        As in :func:`~trueness.stats.judging.judge`.
 
     Returns
     -------
@@ -121,7 +120,7 @@ def compare_deltas(
     ('unchanged', 0.072)
     """
     _check(delta, orders, level)
-    replicates = _enough(len(delta)) if replicates is None else replicates
+    replicates = max(replicates, min(10 * replicates, _CHEAP // max(1, len(delta))))
     alpha = (1 - level) / (2 if strict else 1)
     means = paired_means(delta, groups)
     units = units_of(delta, groups)
@@ -185,10 +184,6 @@ def _entries(
             )
         )
     return tuple(found)
-
-
-def _enough(n_items: int) -> int:
-    return max(REPLICATES, min(10 * REPLICATES, _CHEAP // max(1, n_items)))
 
 
 def _state(means: PairedMeans, j: int) -> State:

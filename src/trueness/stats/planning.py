@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 
 from scipy.special import ndtr, ndtri
 
@@ -188,60 +187,6 @@ def equivalence_power(
     require_open_unit(margin=margin, alpha=alpha)
     _positive(sd=sd, items=items)
     return max(0.0, 2 * float(ndtr(margin * math.sqrt(items) / sd - _z(1 - alpha))) - 1)
-
-
-def permutation_floor(k_before: int, k_after: int) -> Fraction:
-    r"""Smallest p-value that re-splitting the draws of one item can give.
-
-    :math:`2/\binom{2k}{k}` for equal numbers of draws (a split and its mirror image are equally
-    extreme), else :math:`1/\binom{k+k'}{k}`.
-
-    Parameters
-    ----------
-    k_before, k_after : int, at least 1
-        Draws of the item in each arm.
-
-    Raises
-    ------
-    InputError
-        If an arm has no draw.
-
-    Examples
-    --------
-    >>> str(permutation_floor(4, 4)), str(permutation_floor(4, 3))
-    ('1/35', '1/35')
-    """
-    if min(k_before, k_after) < 1:
-        msg = (
-            f"arms hold {k_before} and {k_after} draws; wanted at least 1 each. Leave the item out."
-        )
-        raise InputError(msg)
-    ways = math.comb(k_before + k_after, k_before)
-    return Fraction(2 if k_before == k_after else 1, ways)
-
-
-def draws_for_item(alpha: float) -> int:
-    """Smallest number of draws an arm with which one item can reach a p-value below ``alpha``.
-
-    Parameters
-    ----------
-    alpha : float in (0, 1)
-
-    Raises
-    ------
-    InputError
-        If it lies outside its range.
-
-    Examples
-    --------
-    >>> draws_for_item(0.05), draws_for_item(0.01)
-    (4, 5)
-    """
-    require_open_unit(alpha=alpha)
-    k = 1
-    while permutation_floor(k, k) >= alpha:
-        k += 1
-    return k
 
 
 def smallest_size(enough: Callable[[int], bool]) -> int:

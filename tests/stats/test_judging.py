@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from trueness.contract.errors import InputError
 from trueness.contract.states import State
 from trueness.stats.clouds import PARTS
-from trueness.stats.verdicts import TABLE, VERDICTS, Entry, Relation, Verdict, judge
+from trueness.stats.judging import judge
+from trueness.stats.verdicts import TABLE, VERDICTS, Entry, Relation, Verdict
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "atlas_comparison.json").read_text())
 VECTORS = {v["name"]: v for v in GOLDEN if v["kind"] == "verdict"}
