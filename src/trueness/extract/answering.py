@@ -30,6 +30,8 @@ LENGTH_STOPS = frozenset(
     {"length", "max_tokens", "model_length", "max_output_tokens", "token_limit", "max_length"}
 )
 HOST_STOPS = frozenset({"content_filter", "error"})
+_NOTHING = frozenset({"[invalid]", "[no answer]", "None", "null", "N/A"})
+"""What tools store where they found no answer."""
 _NUMERIC = frozenset({"number", "set", "auto"})
 _LAST_NUMBER = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
@@ -229,6 +231,8 @@ class Answerer:
         )
 
     def _tool(self, prepared: Prepared) -> Extraction:
+        if prepared.text.strip() in _NOTHING:
+            return _none("no_candidate", rule="tool")
         found = self._rules.strict(prepared.text, box=True)
         if found is None or found.key is None:
             return _none("no_candidate" if found is None else found.reason or "", rule="tool")

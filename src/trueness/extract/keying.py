@@ -1,12 +1,19 @@
 """Answer keys for a whole table, made once for every distinct text."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.extract.completions import keyed_completions, keyed_golds
+from trueness.extract.naming import VERBATIM
+from trueness.extract.numerals import Locale
+from trueness.extract.settings import Extractor, Kind, Settings, Units
 from trueness.extract.short import short_rule
-from trueness.extract.short_answers import Kind, key_rule, reason_rule, short_name
+from trueness.extract.short_answers import KINDS as SHORT_KINDS
+from trueness.extract.short_answers import Kind as ShortKind
+from trueness.extract.short_answers import key_rule, reason_rule, short_name
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.singles import SingleWords
@@ -16,34 +23,77 @@ _ANSWERED, _NO_ANSWER, _REFUSED, _ERROR = (
 )
 
 
-def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -> AnswerTable:
+def keyed(
+    table: AnswerTable,
+    *,
+    kind: Kind = "short",
+    fold_case: bool = True,
+    extractor: Extractor = "declared",
+    units: Units = "ignore",
+    locale: Locale = "en",
+    decimals: int | None = None,
+    labels: Sequence[str] | None = None,
+) -> AnswerTable:
     """The table with outcome, key and reason of every row, and golds through the same rules.
 
     A table that already records its extractor is returned as it is. Rows whose outcome was
-    recorded as something else than ``answered`` keep it. Answers that were handed in as keys
-    go through the rules of the key alone, so that they can be compared with a declaration's.
+    recorded as something else than ``answered`` keep it. Every distinct text is read once.
+
+    Answers that were handed in as keys stay as they are, golds too; for the short kinds they go
+    through the rules of the key, so that they can be compared with a declaration's. Where the rows
+    of an option question carry ``choices`` (a JSON list of the options in the order shown), the
+    key is the option's text.
 
     Parameters
     ----------
     table : AnswerTable
         As it was read.
-    kind : {"short", "short_cut"}
-        What part of a completion is the answer.
+    kind : {"number", "option", "text", "short", "short_cut", "set", "tuple", "auto"}
+        What sort of key the answers have.
     fold_case : bool
-        Whether upper and lower case are one key.
+        For the short kinds: whether upper and lower case are one key.
+    extractor : {"declared", "strict", "last_number", "letter_line", "tool"}
+        Which rules; ``tool`` takes what the log stored.
+    units, locale, decimals, labels
+        As in `extract`.
 
     Returns
     -------
     AnswerTable
-        With ``extractor`` set, and notes about golds that have no key.
+        With ``extractor`` set, and notes about golds that have no key. ``extras`` gain ``unit``
+        and ``flag`` where there are any.
 
     Raises
     ------
     InputError
-        For a kind that is not known.
+        For a setting that is not known.
     """
     if table.extractor is not None:
         return table
+    settings = Settings(
+        kind=kind,
+        extractor=extractor,
+        labels=None if labels is None else tuple(labels),
+        locale=locale,
+        units=units,
+        decimals=decimals,
+        choices_by_text=kind == "option" and "choices" in table.extras,
+    )
+    if kind in SHORT_KINDS:
+        return _short(table, kind, fold_case=fold_case)
+    if _holds_keys(table):
+        return replace(table, extractor=VERBATIM)
+    table, notes = keyed_golds(table, settings)
+    table = keyed_completions(table, settings)
+    return replace(table, notes=(*table.notes, *notes), extractor=settings.name)
+
+
+def _holds_keys(table: AnswerTable) -> bool:
+    """Whether the answers were handed in as keys."""
+    return table.completion is None or bool((table.answer.codes != NULL).any())
+
+
+def _short(table: AnswerTable, kind: ShortKind, *, fold_case: bool) -> AnswerTable:
     target, notes = _keyed_targets(table.target, kind, fold_case=fold_case)
     table = replace(
         table,
@@ -51,7 +101,7 @@ def keyed(table: AnswerTable, *, kind: Kind = "short", fold_case: bool = True) -
         notes=(*table.notes, *notes),
         extractor=short_name(kind, fold_case=fold_case),
     )
-    if table.completion is None or (table.answer.codes != NULL).any():
+    if table.completion is None or _holds_keys(table):
         return _answers_as_keys(table, fold_case=fold_case)
     key = table.completion.map(key_rule(kind, fold_case=fold_case))
     missing = table.completion.codes == NULL
@@ -109,7 +159,7 @@ def _answers_as_keys(table: AnswerTable, *, fold_case: bool) -> AnswerTable:
 
 
 def _keyed_targets(
-    target: Column[tuple[str, ...]] | None, kind: Kind, *, fold_case: bool
+    target: Column[tuple[str, ...]] | None, kind: ShortKind, *, fold_case: bool
 ) -> tuple[Column[tuple[str, ...]] | None, tuple[str, ...]]:
     if target is None:
         return None, ()

@@ -2,6 +2,7 @@ r"""Marked answers, each with its payload: boxes, ``####``, ``A:`` lines, JSON, 
 
 import json
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -73,8 +74,8 @@ def markers(text: str, *, a_lines: bool) -> list[Marker]:
     ['7', '8']
     """
     found = list(strict_markers(text, a_lines=a_lines))
-    strict = [m for m in found if m.exact or m.payload is None]
-    found += [p for p in phrases(text) if not any(p.start <= m.start < p.end for m in strict)]
+    starts = sorted(m.start for m in found)
+    found += [p for p in phrases(text) if not _holds(p, starts)]
     if len(found) > 1:
         found.sort(key=lambda m: (m.end, m.start))
     return found
@@ -184,6 +185,12 @@ def phrases(text: str) -> Iterator[Marker]:
         if end == limit and end < len(text):
             end -= _adjectives(text[max(start, end - 64) : end])
         yield Marker("phrase", False, text[start:end], start, end)  # noqa: FBT003 - a field
+
+
+def _holds(phrase: Marker, starts: list[int]) -> bool:
+    """Whether one of some sorted offsets lies in a phrase's payload."""
+    at = bisect_left(starts, phrase.start)
+    return at < len(starts) and starts[at] < phrase.end
 
 
 def _adjectives(text: str) -> int:

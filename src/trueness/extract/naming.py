@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from trueness.contract.errors import InputError
 from trueness.extract.entities import normalise_entities
+from trueness.extract.extraction import answerer
+from trueness.extract.settings import settings_of
 from trueness.extract.short import short_rule
 from trueness.extract.short_answers import KINDS, key_rule, short_name
 from trueness.table.answers import AnswerTable
@@ -15,6 +17,9 @@ VERBATIM = "verbatim"
 
 def rule_of(extractor: str | None) -> Callable[[str], str | None] | None:
     """The rule from a name or a listed answer to its key; None where no rule of ours made the keys.
+
+    For kinds that read answers out of longer texts it is the rule for golds: a marked answer, else
+    the whole text.
 
     Parameters
     ----------
@@ -27,7 +32,8 @@ def rule_of(extractor: str | None) -> Callable[[str], str | None] | None:
         for fold_case in (True, False):
             if extractor == short_name(kind, fold_case=fold_case):
                 return key_rule(kind, fold_case=fold_case)
-    return None
+    settings = None if extractor is None else settings_of(extractor)
+    return None if settings is None else answerer(settings).gold
 
 
 def named(table: AnswerTable) -> AnswerTable:
@@ -46,9 +52,16 @@ def named(table: AnswerTable) -> AnswerTable:
     rule = rule_of(table.extractor)
     if rule is None:
         return table
-    folded = table.extractor in {short_name(k) for k in KINDS}
-    name_rule = str if rule is str else short_rule(fold_case=folded)
-    return replace(table, entity_key=table.entity.map(name_rule))
+    return replace(table, entity_key=table.entity.map(_name_rule(table.extractor, rule)))
+
+
+def _name_rule(
+    extractor: str | None, rule: Callable[[str], str | None]
+) -> Callable[[str], str | None]:
+    """An entity's name is a whole answer: short kinds do not cut it."""
+    if not (extractor or "").startswith(tuple(f"{kind}@" for kind in KINDS)):
+        return rule
+    return short_rule(fold_case=extractor in {short_name(kind) for kind in KINDS})
 
 
 def check_rule(extractor: str | None) -> Callable[[str], str | None]:

@@ -1,6 +1,7 @@
 r"""Options: which label a text settles on. No letter of a word or a formula is a label."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 
@@ -8,7 +9,7 @@ from trueness.extract.number_payloads import cut_at
 from trueness.extract.refusals import refusal_in
 from trueness.extract.result import Found
 from trueness.extract.texts import text_key
-from trueness.extract.wrappers import inner_texts
+from trueness.extract.wrappers import inner_texts, unwrapped
 
 UNKNOWN_LABELS = ("A", "B", "C", "D")
 _MATH_COMMAND = re.compile(
@@ -42,7 +43,7 @@ class Options:
     choices : sequence of str or None
         Texts of the options.
     by_text : bool
-        Keys are the normalised texts of the options.
+        Keys are the texts of the options.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class Options:
         self._keys = {label: label for label in self.labels}
         if by_text and choices:
             pairs = zip(self.labels, choices, strict=False)
-            self._keys = {label: text_key(text) or label for label, text in pairs}
+            self._keys = {label: _shown(text) or label for label, text in pairs}
         any_of = "|".join(re.escape(x) for x in sorted(self.labels, key=len, reverse=True))
         self._label = re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])(?!['’][a-z])")
         self._at = re.compile(rf"({any_of})(?![^\W_])(?!['’][a-z])")
@@ -83,14 +84,14 @@ class Options:
             return None
         if (m := self._whole.fullmatch(text)) is not None:
             return self._found(m[1], m.start(1), m.end(1))
+        if found := self._of_text(payload, text):
+            return found
         if _MATH_COMMAND.search(text):
-            return self._of_text(payload, text)
+            return None
         lead = _LEADING.match(text)
         at = lead.end() if lead else 0
         if (m := self._at.match(text, at)) is not None and not _is_word(text, m):
             return self._led(text, m)
-        if found := self._of_text(payload, text):
-            return found
         if phrase := refusal_in(text):
             return Found(None, 0, len(text), reason=phrase)
         return self._within(text) or _outside(text, at)
@@ -177,6 +178,11 @@ def _by_text(labels: Sequence[str], choices: Sequence[str]) -> dict[str, str]:
         if key is not None:
             found[key] = None if key in found else label
     return {key: label for key, label in found.items() if label is not None}
+
+
+def _shown(text: str) -> str:
+    """An option's text as a key: white space and wrapping normalised, case kept."""
+    return unwrapped(" ".join(unicodedata.normalize("NFC", text).split()))
 
 
 def _is_word(text: str, m: re.Match[str]) -> bool:

@@ -2,6 +2,8 @@
 
 import hashlib
 from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import product
 from typing import Literal
 
 from trueness.contract.errors import InputError
@@ -23,6 +25,7 @@ VERSION = 1
 """Raised with every change of a rule or of a phrase list."""
 THINK = (("<think>", "</think>"),)
 _MOST_DECIMALS = 100
+_UNITS: tuple[Units, ...] = ("ignore", "keep")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ class Settings:
         _one_of("kind", self.kind, KINDS)
         _one_of("extractor", self.extractor, EXTRACTORS)
         _one_of("locale", self.locale, LOCALES)
-        _one_of("units", self.units, ("ignore", "keep"))
+        _one_of("units", self.units, _UNITS)
         if self.decimals is not None and not 0 <= self.decimals <= _MOST_DECIMALS:
             msg = f"decimals is {self.decimals}; it must be from 0 to {_MOST_DECIMALS} or None."
             raise InputError(msg)
@@ -92,6 +95,26 @@ class Settings:
             return short_name(self.kind)
         digest = hashlib.sha256(canonical({"rules": RULES, **_plain(self)}).encode()).hexdigest()
         return f"{self.extractor}@{VERSION}+{digest[:12]}"
+
+
+def settings_of(name: str) -> Settings | None:
+    """The settings that an extractor's name was made from; None for a name made elsewhere.
+
+    Labels and rounding beyond a few decimals cannot be told from a name.
+
+    >>> settings_of(Settings("number", units="keep").name).units
+    'keep'
+    """
+    return _by_name().get(name) if name.startswith(tuple(f"{x}@" for x in EXTRACTORS)) else None
+
+
+@lru_cache(maxsize=1)
+def _by_name() -> dict[str, Settings]:
+    kinds = [kind for kind in KINDS if kind not in SHORT_KINDS]
+    choices = product(
+        kinds, EXTRACTORS, (None,), (None,), LOCALES, _UNITS, (None, *range(7)), (False, True)
+    )
+    return {(made := Settings(*choice)).name: made for choice in choices}
 
 
 def _plain(settings: Settings) -> dict[str, object]:
