@@ -121,7 +121,7 @@ def compare_deltas(
     """
     _check(delta, orders, level)
     replicates = max(replicates, min(10 * replicates, _CHEAP // max(1, len(delta))))
-    alpha = (1 - level) / (2 if strict else 1)
+    alpha = round((1 - level) / (2 if strict else 1), 12)  # 1 - 0.95 is not 0.05
     means = paired_means(delta, groups)
     units = units_of(delta, groups)
     units = units.take(steady_order(units, means.estimate))
