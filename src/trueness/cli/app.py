@@ -8,11 +8,13 @@ import click
 from trueness.cli.ask import ask
 from trueness.cli.certify import certify
 from trueness.cli.choose import choose
+from trueness.cli.compare import compare
 from trueness.cli.demo import demo
 from trueness.cli.doctor import doctor
 from trueness.cli.exits import Exit, guarded
 from trueness.cli.export import export
 from trueness.cli.measure import measure
+from trueness.cli.plan import plan
 from trueness.cli.report import report
 
 
@@ -55,7 +57,7 @@ def verbs(ctx: click.Context) -> int:
     return Exit.DONE
 
 
-for _verb in (ask, certify, choose, measure, report, export, demo, doctor):
+for _verb in (ask, certify, choose, compare, plan, measure, report, export, demo, doctor):
     verbs.add_command(_verb)
 
 

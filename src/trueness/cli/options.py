@@ -42,6 +42,11 @@ def existing_file() -> click.Path:
     return click.Path(exists=True, dir_okay=False, readable=True, path_type=Path)
 
 
+def existing_log() -> click.Path:
+    """A parameter that must name a file or a folder, as some tools write their logs."""
+    return click.Path(exists=True, readable=True, path_type=Path)
+
+
 class Finite(click.FloatRange):
     """A number within its range; NaN, which compares with nothing, is refused."""
 
@@ -116,6 +121,43 @@ def declaration(verb: Verb) -> Verb:
     return verb
 
 
+def extraction(verb: Verb) -> Verb:
+    """``--answer-kind --extractor --units --decimals``: how completions become keys."""
+    for option in reversed(
+        (
+            click.option(
+                "--answer-kind",
+                metavar="KIND",
+                help="What an answer is: number, option, text, set, tuple, short, short_cut or "
+                "auto.",
+            ),
+            click.option(
+                "--extractor",
+                metavar="NAME",
+                help="Rules that find it: declared (default), strict, last_number, letter_line "
+                "or tool (what the log stored). Also keys a table again.",
+            ),
+            click.option(
+                "--units",
+                type=click.Choice(["ignore", "keep"]),
+                help="Whether 20, 20 % and $20 are one answer (ignore, the default).",
+            ),
+            click.option(
+                "--locale",
+                type=click.Choice(["en", "eu"]),
+                help="Whether 3,14 is undecided (en) or a decimal (eu).",
+            ),
+            click.option(
+                "--decimals",
+                type=click.IntRange(min=0),
+                help="Round numbers to so many decimals before they are compared.",
+            ),
+        )
+    ):
+        verb = option(verb)
+    return verb
+
+
 def ceiling(verb: Verb) -> Verb:
     """``--delta`` and ``--contrasts``: a ceiling of the accuracy of sampled answers."""
     verb = click.option(
@@ -158,6 +200,15 @@ def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         {k: v for k, v in typed.items() if k in names},
         {k: v for k, v in typed.items() if k in DECLARATION},
     )
+
+
+EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals")
+
+
+def reading(options: Mapping[str, Any]) -> dict[str, Any]:
+    """How a table is read: columns and extraction, only what was typed."""
+    names = {*EXTRACTION, *(name for name, _ in COLUMNS)}
+    return {k: v for k, v in given(options).items() if k in names}
 
 
 def assignments(pairs: tuple[str, ...], *, flag: str) -> dict[str, Any]:

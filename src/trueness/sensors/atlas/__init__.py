@@ -27,5 +27,10 @@ CONTRACT = Contract(
     source="Noumena, Same Confidence, Opposite Truth (2026)",
 )
 
+ANSWER_KIND = "auto"
+"""Kind of the keys that completions get where nothing else is said."""
+
+from trueness.sensors.atlas.arms import clouds_of as clouds_of  # noqa: E402 - needs CONTRACT
+from trueness.sensors.atlas.arms import conditions_of as conditions_of  # noqa: E402 - needs CONTRACT
 from trueness.sensors.atlas.compare import compare as compare  # noqa: E402 - needs CONTRACT
 from trueness.sensors.atlas.measure import measure as measure  # noqa: E402 - needs CONTRACT

@@ -186,6 +186,22 @@ def _drawn(table: AnswerTable, params: Params) -> tuple[str, AnswerTable]:
     raise InputError(msg)
 
 
+def clouds_of(tables: Sequence[AnswerTable], params: Params) -> tuple[Clouds, ...]:
+    """The clouds of tables over the items that all of them hold."""
+    return tuple(arm.clouds for arm in atlas_of(tables, params).arms)
+
+
+def conditions_of(table: AnswerTable, params: Params) -> dict[str, AnswerTable]:
+    """Each condition whose draws are clouds, with its rows; greedy answers go with a single one."""
+    names = table.conditions
+    if params.condition is not None:
+        return {params.condition: table.only(params.condition)}
+    rest = [n for n in names if n != GREEDY and not _is_greedy(table, n)]
+    if len(rest) == 1 or len(names) == 1:
+        return {(rest or list(names))[0]: table}
+    return {name: table.only(name) for name in rest or names}
+
+
 def _is_greedy(table: AnswerTable, condition: str) -> bool:
     return flat(table.protocols.get(condition, Protocol())).get("temperature") == 0
 

@@ -29,6 +29,8 @@ from trueness.sensors.atlas.pair_table import pair_table
 from trueness.sensors.atlas.pairs import Pairs, pairs_of
 from trueness.sensors.atlas.params import Params
 from trueness.sensors.atlas.protocols import Compared, compare_protocols
+from trueness.sensors.atlas.sequential import ORDER_NOTE, Watched, watch
+from trueness.sensors.atlas.sequential import facts as watched_facts
 from trueness.stats.cloud_pairs import pair_clouds
 from trueness.stats.clouds import PARTS
 from trueness.stats.paired_slice import Comparison, compare_deltas
@@ -58,6 +60,7 @@ class Change:
     greedy: Greedy | None
     audit: Audit | None
     gaps: Gaps | None
+    watched: dict[str, Watched] | None
     params: Params
     premise: "Change | None" = None
 
@@ -108,10 +111,11 @@ def compare(before: AnswerTable, after: AnswerTable, params: Params | None = Non
 def _change(found: Atlas, compared: Compared, params: Params, premise: Change | None) -> Change:
     before, after = (Figures(arm, params) for arm in found.arms)
     state, reason = state_of((before, after))
-    comparison = pairs = None
+    comparison = pairs = watched = None
     if state is State.MEASURED:
         rng = np.random.default_rng(params.seed)
         pairs = pairs_of(before, after, params, rng)
+        watched = watch(before, after, np.random.default_rng(params.seed))
         comparison = _compared(found, before, after, params=params, pairs=pairs, rng=rng)
         if comparison.entry(params.primary, "total").estimate is None:
             state = State.NO_EVIDENCE
@@ -128,6 +132,7 @@ def _change(found: Atlas, compared: Compared, params: Params, premise: Change | 
         greedy_of(found),
         audit_of(found, pair_clouds(before.clouds, after.clouds)),
         gaps_of(before, after),
+        watched,
         params,
         premise,
     )
@@ -238,6 +243,7 @@ def _blocks(found: Change) -> tuple[Block, ...]:
         out += [block for block in (arrows, curve) if block is not None]
         out.append(draw.clauses(found.comparison))
         out.append(found.pairs.facts())
+    out += [watched_facts(found.watched)] if found.watched else []
     if found.greedy is not None:
         out.append(found.greedy.facts())
     out.append(
@@ -277,6 +283,8 @@ def notes(found: Change) -> tuple[str, ...]:
     if found.audit is not None and found.audit.vanishes.any():
         n = int(found.audit.vanishes.sum())
         lines.append(f"{n} items moved as spelled and not at all once keyed: spelling only.")
+    if found.watched:
+        lines.append(ORDER_NOTE)
     if found.premise is not None:
         n = found.premise.atlas.n_items
         lines.append(f"{n} items whose right outcome is no answer are kept apart (false_premise).")

@@ -34,6 +34,10 @@ def details(found: "Change") -> dict[str, Json]:
         "verdict": None if comparison is None else _verdict(found, comparison),
         "audit": None if found.audit is None else found.audit.details(),
         "missing": None if found.gaps is None else found.gaps.details(),
+        "p_contrast": None if comparison is None else _p_contrast(comparison),
+        "sequential": None
+        if found.watched is None
+        else {part: w.details() for part, w in found.watched.items()},
         "critical": None if comparison is None else comparison.critical,
         "protocols": {name: dict(f.arm.protocol) for name, f in found.figures},
         "differs": list(found.protocols.differs),
@@ -114,6 +118,12 @@ def _verdict(found: "Change", comparison: Comparison) -> dict[str, Json]:
         "error_rate": verdict.error_rate,
         "notes": list(verdict.notes),
     }
+
+
+def _p_contrast(comparison: Comparison) -> float | None:
+    """P of "no mean moved": the smallest of the adjusted ones, which are adjusted for all."""
+    known = [e.p_adjusted for e in comparison.entries if e.p_adjusted is not None]
+    return min(known, default=None)
 
 
 def _clause(clause: Clause) -> Json:

@@ -18,7 +18,7 @@ _NAMES = {
     "wrong": "wrong",
     "none": "no answer",
     "semantic": "answered",
-}  # noqa: E501
+}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -39,6 +39,9 @@ class Params:
         Whether all answers that are none are one class.
     votes : {"votes", "abstains"}
         Whether no answer is a candidate in a vote.
+    sequential : {"shuffled", "as_drawn"} or None
+        Also watch the change item by item, as one may who stops early: in an order that the seed
+        draws, or in the table's own, where that was drawn at random before looking.
     seed : int
     replicates : int
         Of the bootstrap and of every sampled test.
@@ -61,6 +64,7 @@ class Params:
     first: int | None = None
     none_classes: Literal["one", "by_reason"] = "one"
     votes: Literal["votes", "abstains"] = "votes"
+    sequential: Literal["shuffled", "as_drawn"] | None = None
     seed: int = 0
     replicates: int = 10_000
 
@@ -141,5 +145,7 @@ def _wrong_numbers(given: Params) -> Iterator[tuple[str, str]]:
 def _wrong_words(given: Params) -> Iterator[tuple[str, str]]:
     if given.none_classes not in {"one", "by_reason"}:
         yield "none_classes", "'one' or 'by_reason'"
+    if given.sequential not in {None, "shuffled", "as_drawn"}:
+        yield "sequential", "'shuffled', 'as_drawn' or None"
     if given.votes not in {"votes", "abstains"}:
         yield "votes", "'votes' or 'abstains'"

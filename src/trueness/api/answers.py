@@ -1,0 +1,95 @@
+"""Answers from anywhere, keyed and ready to measure."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from trueness.contract.errors import InputError
+from trueness.extract import keyed, named
+from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, read_answers
+
+_BY_TEXT = [OUTCOMES.index(o) for o in (Outcome.NO_ANSWER, Outcome.REFUSED)]
+"""Outcomes that follow from the text alone, so that other rules may say otherwise."""
+
+COLUMNS = frozenset(
+    (
+        "item",
+        "entity",
+        "answer",
+        "completion",
+        "target",
+        "epoch",
+        "condition",
+        "template",
+        "group",
+        "model",
+        "question",
+        "outcome",
+        "reason",
+        "logprob",
+    )
+)
+"""Columns that can be named."""
+
+
+EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "labels")
+"""Settings of the extraction that can be named."""
+
+
+def read(source: object, **given: Any) -> AnswerTable:
+    """Answers from a file, data frame or list of rows, keyed and ready to measure.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts or AnswerTable
+        Also the log of another tool: inspect_ai, lm-evaluation-harness, OpenAI evals, HELM,
+        simple-evals.
+    **given
+        Names of columns that are not recognised by themselves: ``entity``, ``answer``,
+        ``target``, ``epoch``, ``condition``, ``template`` …; and how completions are keyed:
+        ``answer_kind`` (``short`` unless said otherwise, ``number``, ``option``, ``text``,
+        ``set``, ``tuple``, ``auto``), ``extractor``, ``units``, ``locale``, ``decimals``,
+        ``labels``. A named extractor keys a table again that already has keys.
+
+    Raises
+    ------
+    InputError
+        When the source cannot be read or its rows contradict one another.
+
+    Examples
+    --------
+    >>> table = read([{"country": "Peru", "answer": "Lima."}], entity="country")
+    >>> table.answer.values()
+    ['lima']
+    """
+    given = {k: v for k, v in given.items() if v is not None}
+    how = {k: given.pop(k) for k in EXTRACTION if k in given}
+    return named(keyed(_unkeyed(read_answers(source, **given), how), **_settings(how)))
+
+
+def _settings(how: dict[str, Any]) -> dict[str, Any]:
+    """The settings of `trueness.extract.keyed`."""
+    return {"kind" if k == "answer_kind" else k: v for k, v in how.items()}
+
+
+def _unkeyed(table: AnswerTable, how: dict[str, Any]) -> AnswerTable:
+    """The table as if nobody had keyed it, where an extractor is asked for by name."""
+    if "extractor" not in how or table.extractor is None:
+        return table
+    if table.completion is None:
+        msg = (
+            f"the answers were keyed by {table.extractor!r} and their texts were not kept, so "
+            f"they cannot be extracted again by {how['extractor']!r}. Leave the extractor out."
+        )
+        raise InputError(msg)
+    answered = table.outcome == OUTCOMES.index(Outcome.ANSWERED)
+    again = answered | np.isin(table.outcome, _BY_TEXT)
+    return replace(
+        table,
+        extractor=None,
+        outcome=np.where(again, np.int8(OUTCOMES.index(Outcome.ANSWERED)), table.outcome),
+        answer=Column(np.full(len(table), NULL, np.int32), ()),
+        named=False,
+        entity_key=None,
+    )

@@ -1,0 +1,104 @@
+"""Putting the questions of a relation to a model."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trueness.contract.errors import InputError
+from trueness.table import Relation, bundled_relation, bundled_relations, load_relation
+
+if TYPE_CHECKING:
+    from trueness.collect.summary import AskSummary
+
+
+def ask(
+    relation: str | Path | Relation,
+    *,
+    model: str = "embedded",
+    out: str | Path,
+    conditions: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    cache: bool = True,
+    **given: Any,
+) -> "AskSummary":
+    """Put the questions of a relation to a model and write the table of answers; resumable.
+
+    Parameters
+    ----------
+    relation : path, name of a bundled relation, or Relation
+    model : str
+        ``embedded``, ``gguf:FILE``, ``scripted:NAME``, ``replay:FILE``.
+    out : path
+        Where the rows go, as they come.
+    conditions : str, path or None
+        ``none,prose:128,the:128,…`` or a JSON file.
+    options : mapping or None
+        Of the model.
+    limit : int or None
+        Only the first entities.
+    cache : bool
+        Whether earlier answers to the same request are used.
+    **given
+        As in `trueness.collect.ask`.
+    """
+    from trueness.backends import open_model  # noqa: PLC0415 - models load when one is asked
+    from trueness.backends.weights import cache_dir  # noqa: PLC0415 - as above
+    from trueness.collect import ask as run  # noqa: PLC0415 - as above
+    from trueness.collect import facts_of  # noqa: PLC0415 - as above
+
+    loaded = _limited(find_relation(relation), limit)
+    seed = int(given.get("seed", 0))
+    opened = open_model(model, dict(options or {}), facts=facts_of(loaded))
+    try:
+        return run(
+            loaded,
+            opened,
+            _conditions(conditions, seed),
+            out=Path(out),
+            cache=cache_dir() / "requests.sqlite" if cache else None,
+            **given,
+        )
+    finally:
+        opened.close()
+
+
+def find_relation(relation: str | Path | Relation) -> Relation:
+    """A relation by value, by file, or by the name of one that comes with the package.
+
+    A file of that name comes first; ``capital`` and ``capital.json`` name the same bundled one.
+    """
+    if isinstance(relation, Relation):
+        return relation
+    name = str(relation).removesuffix(".json")
+    path = Path(relation)
+    if path.is_file() or (name not in bundled_relations() and (path.suffix or path.exists())):
+        return load_relation(path)
+    return bundled_relation(name)
+
+
+def _conditions(given: str | Path | None, seed: int) -> Any:
+    from trueness.collect import NONE, parse_conditions, read_conditions  # noqa: PLC0415 - as in ask
+
+    if given is None:
+        return (NONE,)
+    if Path(given).is_file():
+        return read_conditions(Path(given), seed=seed)
+    return parse_conditions(str(given), seed=seed)
+
+
+def _limited(relation: Relation, limit: int | None) -> Relation:
+    if limit is None:
+        return relation
+    if limit < 1:
+        msg = f"limit is {limit}; ask about at least 1 entity."
+        raise InputError(msg)
+    rows = relation.rows_per_entity
+    return replace(
+        relation,
+        entities=relation.entities[:limit],
+        golds=relation.golds[:limit],
+        rows_per_entity=None if rows is None else rows[:limit],
+        capacities=None,
+    )

@@ -1,0 +1,136 @@
+"""Any sensor by name: one table, two, or one against several."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from trueness import sensors
+from trueness.api.answers import COLUMNS, EXTRACTION, read
+from trueness.api.certifying import certify
+from trueness.api.declared import params_of, prepared
+from trueness.contract import Reading
+from trueness.contract.errors import InputError
+
+if TYPE_CHECKING:
+    from trueness.table import AnswerTable
+
+
+def measure(sensor: str, source: object, **given: Any) -> Reading:
+    """The reading of any sensor by name.
+
+    Parameters
+    ----------
+    sensor : str
+        As in `trueness.sensors.SENSORS`.
+    source : path, data frame, list of dicts or AnswerTable
+    **given
+        Columns and settings of the extraction as in `read`, and the sensor's own parameters.
+    """
+    module = sensors.find(sensor)
+    if module is sensors.orbits:
+        return certify(source, **given)
+    reading, params = _for_other(module, given)
+    found: Reading = module.measure(read(source, **reading), params)
+    return found
+
+
+def compare(before: object, after: object, *, sensor: str = "atlas", **given: Any) -> Reading:
+    """What moved between two tables of answers to the same questions.
+
+    Parameters
+    ----------
+    before, after : path, data frame, list of dicts or AnswerTable
+        Files, logs of other tools, or tables that were read.
+    sensor : str
+        ``atlas`` pairs repeated draws on their items; ``orbits`` compares what is certified.
+    **given
+        Columns and settings of the extraction as in `read`, and the sensor's own parameters,
+        e.g. ``margin``, ``orders``, ``level``, ``allow_differ``, ``min_overlap``.
+
+    Returns
+    -------
+    Reading
+        Of the atlas: ``value`` is the change of agreement, ``details["verdict"]`` what it means.
+
+    Raises
+    ------
+    ProtocolError
+        When the protocols differ in a field that was not allowed to.
+    InputError
+        When the tables cannot be paired.
+
+    Examples
+    --------
+    >>> one = {"answers": ["4", "4", "5", None], "target": "4"}
+    >>> draws = [{"item": str(i), **one} for i in range(9)]
+    >>> compare(draws, draws, orders=(2,)).details["verdict"]["name"]
+    'unresolved'
+    """
+    module = sensors.find(sensor)
+    if not hasattr(module, "compare"):
+        msg = f"the sensor {sensor!r} does not compare two tables; measure each of them."
+        raise InputError(msg)
+    if module is sensors.orbits:
+        first, declared = prepared(before, given)
+        second, _ = prepared(after, given)
+        return sensors.orbits.compare(first, second, params_of(first, declared))
+    reading, params = _for_other(module, given)
+    found: Reading = module.compare(read(before, **reading), read(after, **reading), params)
+    return found
+
+
+def compare_each(
+    before: object, afters: Mapping[str, object], *, sensor: str = "atlas", **given: Any
+) -> dict[str, Reading]:
+    """One table against several: each a declared contrast, corrected for their number.
+
+    Parameters
+    ----------
+    before : path, data frame, list of dicts or AnswerTable
+    afters : mapping of name to the same
+    sensor, **given
+        As in `compare`.
+
+    Returns
+    -------
+    dict of name to Reading
+        ``details["p_holm"]`` is the contrast's p over all of them.
+    """
+    from trueness.study.contrasts import corrected  # noqa: PLC0415 - needed for several only
+
+    module = sensors.find(sensor)
+    reading, _ = _for_other(module, given)
+    first = read(before, **reading)
+    rest = {k: v for k, v in given.items() if k not in reading}
+    return corrected(
+        {
+            name: compare(first, read(after, **reading), sensor=sensor, **rest)
+            for name, after in afters.items()
+        }
+    )
+
+
+def measure_each(sensor: str, source: object, **given: Any) -> dict[str, Reading]:
+    """The reading of every condition of a table that is measured on its own."""
+    module = sensors.find(sensor)
+    reading, params = _for_other(module, given)
+    table = read(source, **reading)
+    names: Mapping[str, AnswerTable] = module.conditions_of(table, params)
+    return {name: module.measure(part, params) for name, part in names.items()}
+
+
+def _for_other(module: ModuleType, given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """How a table is read, and the parameters of a sensor that takes no declaration."""
+    named = {*COLUMNS, *EXTRACTION}
+    reading = {k: v for k, v in given.items() if k in named}
+    rest = {k: v for k, v in given.items() if k not in named}
+    known = sorted(f.name for f in fields(module.Params))
+    if unknown := sorted(set(rest) - set(known)):
+        msg = (
+            f"{unknown[0]!r} is neither a column nor a parameter of {module.CONTRACT.sensor!r}; "
+            f"its parameters are: {', '.join(known) or 'none'}. Name one of these."
+        )
+        raise InputError(msg)
+    reading.setdefault("answer_kind", getattr(module, "ANSWER_KIND", None))
+    return reading, module.Params(**rest)

@@ -1,0 +1,191 @@
+"""``trueness compare``: what repeated answers agree about, before and after."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from trueness.cli import options
+from trueness.cli import output as _output
+from trueness.cli.exits import of_readings
+
+if TYPE_CHECKING:
+    from trueness.contract import Reading
+    from trueness.report import Check
+
+SENSOR = "atlas"
+SHOWN = {"verdict": "Verdict", "p_holm": "p (Holm)"}
+
+
+class Whole(click.ParamType[tuple[int, ...]]):
+    """Whole numbers with commas: 2,3,4."""
+
+    name = "orders"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, ...]:
+        """The numbers, or a usage error."""
+        try:
+            return tuple(int(part) for part in str(value).split(","))
+        except ValueError:
+            self.fail(f"{value!r} are no whole numbers with commas, such as 2,3,4.", param, ctx)
+
+
+@click.command(short_help="What repeated answers agree about; two checkpoints compared.")
+@click.argument("before", type=options.existing_log())
+@click.argument("after", nargs=-1, type=options.existing_log())
+@options.columns
+@options.extraction
+@click.option("--only", metavar="NAME", help="The condition whose draws are compared.")
+@click.option("--orders", type=Whole(), metavar="R,…", help="Draws that agree.  [default: 2,3,4]")
+@click.option(
+    "--margin",
+    type=options.Finite(0, 1, min_open=True, max_open=True),
+    help="Largest change that counts as none.  [default: 0.10]",
+)
+@click.option("--level", type=options.Finite(0.5, 1, max_open=True), help="[default: 0.95]")
+@click.option("--greedy-before", metavar="NAME", help="Condition with the greedy answers.")
+@click.option("--greedy-after", metavar="NAME", help="The same of AFTER.")
+@click.option(
+    "--allow-differ",
+    multiple=True,
+    metavar="FIELD",
+    help="A protocol field in which the two may differ; may be repeated.",
+)
+@click.option("--min-overlap", type=options.Finite(0, 1, min_open=True), help="[default: 0.9]")
+@click.option("--first", type=click.IntRange(min=1), metavar="K", help="Only the first K draws.")
+@click.option("--strict", is_flag=True, help="Half the error rate for every clause.")
+@click.option(
+    "--none-classes",
+    type=click.Choice(["one", "by_reason"]),
+    help="Whether all answers that are none are one class (the default).",
+)
+@click.option(
+    "--votes",
+    type=click.Choice(["votes", "abstains"]),
+    help="Whether no answer is a candidate in a vote (the default).",
+)
+@click.option(
+    "--sequential",
+    type=click.Choice(["shuffled", "as_drawn"]),
+    help="Also watch item by item, for those who stop early; items in the file's own order only "
+    "if that was drawn at random before looking.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Of bootstrap and permutations.")
+@click.option("--replicates", type=click.IntRange(min=100), help="[default: 10000]")
+@click.option(
+    "--sensitivity", is_flag=True, help="Also under every other extractor: does the verdict hold?"
+)
+@click.option(
+    "--fail-on",
+    metavar="VERDICT,…",
+    help="Exit 1 when the verdict is one of these.",
+)
+@click.option("--full", is_flag=True, help="Print every block, the verdict clause by clause too.")
+@options.outputs
+def compare(
+    before: Path,
+    after: tuple[Path, ...],
+    *,
+    only: str | None,
+    sensitivity: bool,
+    fail_on: str | None,
+    full: bool,
+    output: tuple[Path, ...],
+    as_json: bool,
+    **typed: Any,
+) -> int:
+    """Compare repeated answers BEFORE and AFTER, paired on the item.
+
+    Reads our tables, CSV, JSON lines, Parquet, and the logs of inspect_ai,
+    lm-evaluation-harness, OpenAI evals, HELM and simple-evals. With one file: the atlas of that
+    file. With several AFTER files each is a contrast, corrected for their number.
+
+    The verdict is unresolved unless the data decide. Exits 5 when nothing could be measured.
+    """
+    from trueness import api
+
+    _output.check_paths(output)
+    verdicts = _verdicts(fail_on, pairs=bool(after))
+    reading = options.reading(typed)
+    params = {k: v for k, v in options.given(typed).items() if k not in reading}
+    params |= {"condition": only} if only else {}
+    title = " → ".join(p.name for p in (before, *after))
+    found: Mapping[str, Reading]
+    if not after:
+        found = api.measure_each(SENSOR, before, **reading, **params)
+        found = {"": next(iter(found.values()))} if len(found) == 1 else found
+    elif len(after) == 1:
+        found = {"": api.compare(before, after[0], sensor=SENSOR, **reading, **params)}
+    else:
+        names = dict(zip(_names(after), after, strict=True))
+        found = api.compare_each(before, names, sensor=SENSOR, **reading, **params)
+    checks = tuple(_check(name, one, verdicts) for name, one in found.items() if verdicts)
+    _output.write_readings(found, output, title=title, columns=SHOWN, checks=checks)
+    shown = found if full or as_json else {name: _short(one) for name, one in found.items()}
+    _output.show_readings(shown, as_json=as_json, full=full, columns=_columns(found))
+    if sensitivity:
+        from trueness.cli.sensitivity import show_verdicts
+
+        show_verdicts(before, after, reading | params, as_json=as_json)
+    for check in checks:
+        if check.outcome != "passed":
+            _output.note(f"{check.reading or title}: {check.message}")
+    return of_readings(found.values(), checks)
+
+
+def _short(reading: "Reading") -> "Reading":
+    """The reading without what takes a page to read; files and ``--full`` have all of it."""
+    from dataclasses import replace
+
+    from trueness.contract.blocks import Clauses, Curve, SimplexArrows
+
+    long = (Clauses, Curve, SimplexArrows)
+    return replace(
+        reading, blocks=tuple(block for block in reading.blocks if not isinstance(block, long))
+    )
+
+
+def _names(paths: tuple[Path, ...]) -> list[str]:
+    short = [p.name for p in paths]
+    return short if len(set(short)) == len(short) else [str(p) for p in paths]
+
+
+def _columns(found: Mapping[str, "Reading"]) -> dict[str, str]:
+    return {"p_holm": "p (Holm)"} if any("p_holm" in r.details for r in found.values()) else {}
+
+
+def _verdicts(fail_on: str | None, *, pairs: bool) -> tuple[str, ...]:
+    """The verdicts that fail, or an error that names those there are."""
+    from trueness.contract.errors import InputError
+    from trueness.stats.verdicts import VERDICTS
+
+    if fail_on is None:
+        return ()
+    names = tuple(name.strip() for name in fail_on.split(",") if name.strip())
+    unknown = [n for n in names if n not in VERDICTS]
+    if unknown or not names:
+        msg = (
+            f"--fail-on names {', '.join(map(repr, unknown)) or 'nothing'}; verdicts are "
+            f"{', '.join(VERDICTS)}. Name some of these with commas."
+        )
+        raise InputError(msg)
+    if not pairs:
+        msg = "--fail-on needs a verdict, and one file alone has none. Give BEFORE and AFTER."
+        raise InputError(msg)
+    return names
+
+
+def _check(name: str, reading: "Reading", verdicts: tuple[str, ...]) -> "Check":
+    from trueness.report import Check, Outcome
+
+    title = f"verdict is none of {', '.join(verdicts)}"
+    verdict = reading.details.get("verdict")
+    if not isinstance(verdict, Mapping):
+        return Check(name, title, Outcome.UNDECIDED, f"there is no verdict: {reading.reason}")
+    given = str(verdict["name"])
+    if given in verdicts:
+        return Check(name, title, Outcome.FAILED, f"the verdict is {given}")
+    return Check(name, title, Outcome.PASSED, f"the verdict is {given}")
