@@ -63,7 +63,7 @@ def without_reasoning(
 def run_on_at(text: str) -> int:
     r"""Where the next exercise or turn begins; the length of the text where none does.
 
-    >>> run_on_at("A: 18\\n\\nQuestion: How many?"), run_on_at("Question: How many?")
+    >>> run_on_at("A: 18\n\nQuestion: How many?"), run_on_at("Question: How many?")
     (6, 19)
     """
     end = len(text)
