@@ -169,12 +169,20 @@ def test_settings_of_the_plan_win_over_those_of_the_model(tmp_path: Path) -> Non
     assert table.log.unknown == ("revision", "max_tokens", "seed", "num_fewshot")
 
 
+ONE_CACHE = {"cache": {"per_epoch": False}}
+
+
 @pytest.mark.parametrize(
-    "config", [{"temperature": 0}, {"temperature": 0.5, "cache": {"per_epoch": False}}]
+    "plan",
+    [
+        {"config": {"temperature": 0}},
+        {"config": {"temperature": 0.5, **ONE_CACHE}},
+        {"steps": [{"solver": "generate", "params": ONE_CACHE}]},
+    ],
 )
-def test_repeats_that_cannot_differ_are_one_draw(tmp_path: Path, config: dict[str, Any]) -> None:
+def test_repeats_that_cannot_differ_are_one_draw(tmp_path: Path, plan: dict[str, Any]) -> None:
     samples = [sample(1, 1, "4"), sample(1, 2, "4")]
-    table = read(document(tmp_path / "a.json", *samples, plan={"config": config}))
+    table = read(document(tmp_path / "a.json", *samples, plan=plan))
     assert table.protocols["none"].fields["independent_draws"] is False
     assert "repeats drawn without sampling: one effective draw an item." in table.notes
     kept_apart = {"config": {"temperature": 0.5, "cache": {"per_epoch": True}}}
@@ -290,6 +298,7 @@ def test_scores_are_evidence_and_all_scorers_are_kept_by_name(tmp_path: Path) ->
         "tool_score:match": ["I", None],
         "tool_answer:judge": [None, None],
         "tool_score:judge": ['{"a": 1}', None],
+        "prompt_hash": [None, None],
     }
 
 
@@ -305,6 +314,17 @@ def test_golds_choices_and_log_probabilities_come_along(tmp_path: Path) -> None:
     assert table.logprob[0] == -2.0
     assert table.extras["choices"][0] == '["4", "5"]'
     assert "1 samples were served by another model" in " ".join(table.notes)
+
+
+def test_one_question_has_one_hash_however_it_is_written(tmp_path: Path) -> None:
+    said = {"role": "user", "content": [{"type": "text", "text": "attachment://q"}]}
+    asked: list[Any] = ["2+2?", "attachment://q", [said], "3+3?", ["odd"], [{"role": "user"}]]
+    samples = [sample(i, 1, "4", input=a, attachments={"q": "2+2?"}) for i, a in enumerate(asked)]
+    samples.append(sample(9, 1, "4", input="2+2?", choices=["4", "5"]))
+    hashes = read(document(tmp_path / "a.json", *samples)).extras["prompt_hash"].values()
+    assert hashes[0] == hashes[1] == hashes[2]
+    assert len({hashes[0], hashes[3], hashes[6]}) == 3
+    assert hashes[4:6] == [None, None]
 
 
 def test_more_choices_than_one_are_said(tmp_path: Path) -> None:
@@ -455,6 +475,8 @@ def test_retries_in_a_folder_are_one_run(tmp_path: Path) -> None:
     assert table.conditions == ("none",)
     assert table.log is not None
     assert table.log.dropped == {"exact repeat": 1, "another attempt": 1}
+    assert table.completed
+    assert not any("run was error" in note for note in table.notes)
 
 
 def test_other_runs_in_a_folder_are_conditions(tmp_path: Path) -> None:
@@ -463,15 +485,15 @@ def test_other_runs_in_a_folder_are_conditions(tmp_path: Path) -> None:
         spec["config"] = {"epochs": 1 if name == "a" else 2}
         document(tmp_path / f"{name}.json", sample(1, 1, name), eval=spec)
     table = read_answers(tmp_path)
-    assert table.conditions == ("sums one", "sums two")
-    assert table.planned == {"sums one": 1, "sums two": 2}
-    assert table.protocols["sums two"].fields["model"] == "two"
+    assert table.conditions == ("one", "two")
+    assert table.planned == {"one": 1, "two": 2}
+    assert table.protocols["two"].fields["model"] == "two"
     assert table.log is not None
     assert table.log.planned is None
     assert "model" not in table.log.protocol
     spec = {**HEADER["eval"], "task_id": "c", "model": "two"}
     document(tmp_path / "c.json", sample(1, 1, "c"), eval=spec)
-    assert read_answers(tmp_path).conditions == ("sums one", "sums two b", "sums two c")
+    assert read_answers(tmp_path).conditions == ("one a", "two b", "two c")
 
 
 def test_one_sample_is_in_memory_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

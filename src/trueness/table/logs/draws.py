@@ -324,3 +324,24 @@ def ranks(words: Sequence[str]) -> NDArray[np.int64]:
     rank = np.empty(len(keys), dtype=np.int64)
     rank[order] = np.arange(len(keys))
     return rank
+
+
+def labels(runs: Sequence[Sequence[str]]) -> list[str]:
+    """A name for each of several runs: what they differ in, in words; one run needs none.
+
+    Parameters
+    ----------
+    runs : sequence of equally long sequences of str
+        What describes each run, as far apart as needed; no two alike.
+
+    >>> labels([("sums", "m1", "x"), ("sums", "m2", "y")]), labels([("sums", "m1", "x")])
+    (['m1', 'm2'], ['none'])
+    """
+    if len(runs) == 1:
+        return [NO_CONDITION]
+    varying = [i for i, parts in enumerate(zip(*runs, strict=True)) if len(set(parts)) > 1]
+    for count in range(1, len(varying) + 1):
+        found = [" ".join(run[i] for i in varying[:count]) for run in runs]
+        if len(set(found)) == len(runs):
+            return found
+    return [f"run {i}" for i in range(1, len(runs) + 1)]

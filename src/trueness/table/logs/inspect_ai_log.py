@@ -10,7 +10,7 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.answers import AnswerTable
 from trueness.table.logs.archive import Archive, BrokenMemberError, Member
-from trueness.table.logs.draws import NO_CONDITION, LogReport, TableBuilder
+from trueness.table.logs.draws import NO_CONDITION, LogReport, TableBuilder, labels
 from trueness.table.logs.inspect_protocol import as_mapping, protocol_of, warnings_of
 from trueness.table.logs.inspect_samples import Attachments, Attempts, draw_of
 from trueness.table.logs.sniffing import INSPECT, log_files, written_by
@@ -93,12 +93,13 @@ def read(path: Path) -> AnswerTable:
     protocols = {log.condition: Protocol(protocol_of(log.header)) for log in logs}
     report.protocol = _shared([dict(p.fields) for p in protocols.values()])
     report.planned = _one([_planned(log) for log in logs])
-    for log in logs:
-        report.warnings += _said_of(log, several=len(logs) > 1)
+    latest = {log.run: log for log in logs}
+    for log in latest.values():
+        report.warnings += _said_of(log, several=len(latest) > 1)
     attempts.finish()
     return builder.table(
         report,
-        completed=all(log.whole and log.status == "success" for log in logs),
+        completed=all(log.whole and log.status == "success" for log in latest.values()),
         protocols=protocols,
         planned={log.condition: _planned(log) for log in logs},
     )
@@ -243,17 +244,15 @@ def _loaded(log: Log, archive: Archive, member: Member) -> object:
 
 
 def _name_conditions(logs: list[Log]) -> None:
-    """A condition a run, named by task and model, and by its time where that is not enough."""
-    runs = dict.fromkeys(log.run for log in logs)
-    if len(runs) < 2:  # noqa: PLR2004 - one run needs no name
-        return
-    labels = {log.run: f"{log.spec.get('task')} {log.spec.get('model')}" for log in logs}
-    taken: dict[str, int] = {}
-    for run in runs:
-        taken[labels[run]] = taken.get(labels[run], 0) + 1
+    """A condition a run, named by what it differs in."""
+    runs = {log.run: log for log in logs}
+    parts = [
+        (str(log.spec.get("task")), str(log.spec.get("model")), _when(log)[0], run)
+        for run, log in runs.items()
+    ]
+    named = dict(zip(runs, labels(parts), strict=True))
     for log in logs:
-        label = labels[log.run]
-        log.condition = label if taken[label] == 1 else f"{label} {log.run}"
+        log.condition = named[log.run]
 
 
 def _planned(log: Log) -> int:

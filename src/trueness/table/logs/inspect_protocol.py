@@ -45,12 +45,19 @@ def protocol_of(header: Mapping[str, Any]) -> dict[str, Json]:
         "revision": as_mapping(spec.get("model_args")).get("revision"),
         "task": spec.get("task"),
         "task_version": spec.get("task_version"),
-        "template": _digest([plan.get("steps"), spec.get("solver_args"), spec.get("task_args")]),
+        "template": _digest([_steps(plan), spec.get("solver_args"), spec.get("task_args")]),
     }
     facts |= {name: config[name] for name in _DECODING if name in config}
-    if not independent(config):
+    if not independent(header):
         facts["independent_draws"] = False
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def _steps(plan: Mapping[str, Any]) -> list[list[Any]]:
+    """Solvers and their settings; whether answers were cached changes no prompt."""
+    steps = [as_mapping(step) for step in plan.get("steps") or []]
+    kept = [{k: v for k, v in as_mapping(s.get("params")).items() if k != "cache"} for s in steps]
+    return [[step.get("solver"), params] for step, params in zip(steps, kept, strict=True)]
 
 
 def generation(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,10 +67,17 @@ def generation(header: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for settings in both for k, v in settings.items() if v is not None}
 
 
-def independent(config: Mapping[str, Any]) -> bool:
-    """Whether draws of one item can differ: not at temperature 0, nor from one cached answer."""
-    cache = config.get("cache")
-    shared = isinstance(cache, Mapping) and cache.get("per_epoch") is False
+def independent(header: Mapping[str, Any]) -> bool:
+    """Whether draws of one item can differ: not at temperature 0, nor from one cached answer.
+
+    The tool's cache keeps epochs apart unless it is told otherwise, for all generations or in a
+    step of the plan.
+    """
+    config = generation(header)
+    steps = as_mapping(header.get("plan")).get("steps")
+    params = [as_mapping(as_mapping(s).get("params")) for s in steps or []]
+    caches = [as_mapping(settings.get("cache")) for settings in (config, *params)]
+    shared = any(cache.get("per_epoch") is False for cache in caches)
     return config.get("temperature") != 0 and not shared
 
 
@@ -71,7 +85,7 @@ def warnings_of(header: Mapping[str, Any], planned: int) -> list[str]:
     """Sentences about settings that change what the draws mean."""
     config = generation(header)
     said = []
-    if planned > 1 and not independent(config):
+    if planned > 1 and not independent(header):
         said.append("repeats drawn without sampling: one effective draw an item.")
     choices = config.get("num_choices")
     if isinstance(choices, int) and choices > 1:

@@ -69,7 +69,7 @@ def draw_of(
         reason=reason,
         target=_golds(sample.get("target")),
         logprob=_logprob(choice),
-        extras=_extras(sample, stop),
+        extras=_extras(sample, stop) | {"prompt_hash": _prompt_hash(sample, attachments)},
     )
 
 
@@ -164,6 +164,22 @@ def _extras(sample: Mapping[str, Any], stop: object) -> dict[str, str | None]:
     if limit is not None:
         extras["limit"] = str(limit)
     return extras | _scores(sample)
+
+
+def _prompt_hash(sample: Mapping[str, Any], attachments: Attachments) -> str | None:
+    """What identifies the question: its texts, who says them, and the choices given."""
+    asked = sample.get("input")
+    messages = asked if isinstance(asked, list) else [{"role": "user", "content": asked}]
+    said: list[tuple[object, str]] = []
+    for message in map(as_mapping, messages):
+        content = message.get("content")
+        parts = [content] if isinstance(content, str) else _texts(content)
+        found = [attachments.resolved(part) for part in parts or []]
+        if not found or any(text is None for text in found):
+            return None
+        said.append((message.get("role"), "\n".join(map(str, found))))
+    text = json.dumps([said, sample.get("choices")], ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _scores(sample: Mapping[str, Any]) -> dict[str, str | None]:

@@ -12,7 +12,7 @@ from trueness.table.answers import AnswerTable
 from trueness.table.column import Column
 from trueness.table.jsonlines import Lines
 from trueness.table.logs import lm_eval_protocol as told
-from trueness.table.logs.draws import NO_CONDITION, Draw, LogReport, TableBuilder
+from trueness.table.logs.draws import NO_CONDITION, Draw, LogReport, TableBuilder, labels
 from trueness.table.logs.lm_eval_records import (
     LikelihoodsError,
     Record,
@@ -150,13 +150,14 @@ def _runs(files: list[Path]) -> list[Run]:
     for file in files:
         grouped.setdefault((file.parent, *told.named(file)), []).append(file)
     runs: list[Run] = []
-    for (_, _, time), members in grouped.items():
+    parts: list[tuple[str, ...]] = []
+    for (folder, _, time), members in grouped.items():
         results = told.results_beside(members[0])
         run = Run(members, results, told.task_of(members[0], results))
-        if len(grouped) > 1:
-            words = (run.task, results.get("model_name") or members[0].parent.name, time)
-            run.condition = " ".join(str(word) for word in words if word)
         runs.append(run)
+        parts.append((run.task, told.model_of(results) or folder.name, time, str(members[0])))
+    for run, name in zip(runs, labels(parts), strict=True):
+        run.condition = name
     return runs
 
 

@@ -65,7 +65,7 @@ def protocol_of(
     """
     config, mine = _part(results, "config"), _part(_part(results, "configs"), task)
     facts: dict[str, Json] = {
-        "model": results.get("model_name") or config.get("model"),
+        "model": model_of(results),
         "revision": _revision(config),
         "task": task or None,
         "task_version": _part(results, "versions").get(task),
@@ -79,6 +79,14 @@ def protocol_of(
     if any(not sampled(one, cached=cached(results)) for one in settings):
         facts["independent_draws"] = False
     return {name: value for name, value in facts.items() if value is not None}
+
+
+def model_of(results: Mapping[str, Any]) -> str | None:
+    """The model; the tool makes a name up where its arguments name none."""
+    config = _part(results, "config")
+    named_by = ("model_name", "model") if config.get("model_args") else ("model", "model_name")
+    found = (config.get(n) if n == "model" else results.get(n) for n in named_by)
+    return next((name for name in found if isinstance(name, str) and name), None)
 
 
 def sampled(settings: Mapping[str, Any], *, cached: bool | None) -> bool:
