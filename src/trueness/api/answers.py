@@ -65,7 +65,16 @@ def read(source: object, **given: Any) -> AnswerTable:
     """
     given = {k: v for k, v in given.items() if v is not None}
     how = {k: given.pop(k) for k in EXTRACTION if k in given}
-    return named(keyed(_unkeyed(read_answers(source, **given), how), **_settings(how)))
+    table = _unkeyed(read_answers(source, **given), how)
+    if how.get("answer_kind") == "auto" and _shows_choices(table):
+        how["answer_kind"] = "option"
+    return named(keyed(table, **_settings(how)))
+
+
+def _shows_choices(table: AnswerTable) -> bool:
+    """Whether every row says which options were shown, so that letters can be told apart."""
+    column = table.extras.get("choices")
+    return column is not None and bool((column.codes != NULL).all())
 
 
 def _settings(how: dict[str, Any]) -> dict[str, Any]:

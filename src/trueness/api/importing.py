@@ -1,0 +1,164 @@
+"""What a reader found in a log, told for a person."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from trueness.contract.blocks import Block, Fact, Facts, Notes, Statement, Table
+from trueness.contract.serial import Json, canonical, plain
+from trueness.table import NULL, OUTCOMES, AnswerTable, Outcome
+
+_SHOWN = 20
+_ERROR = OUTCOMES.index(Outcome.ERROR)
+
+
+def log_facts(table: AnswerTable) -> dict[str, Json]:
+    """Named figures of a table that was read: items, draws, outcomes, protocol.
+
+    Parameters
+    ----------
+    table : AnswerTable
+        Keyed.
+    """
+    log = table.log
+    items, draws = _draws(table)
+    return {
+        "tool": None if log is None else log.tool,
+        "version": None if log is None else log.version,
+        "n_read": None if log is None else log.n_read,
+        "n_rows": len(table),
+        "n_items": len(items),
+        "n_draws": table.n_draws,
+        "draws_per_item": [int(draws.min()), int(draws.max())] if len(draws) else [0, 0],
+        "planned": _planned(table),
+        "n_incomplete": _incomplete(table, draws),
+        "n_with_target": _with_target(table),
+        "n_repeated": table.n_repeated,
+        "dropped": {} if log is None else plain(log.dropped),
+        "duplicates": [] if log is None else list(log.duplicates),
+        "conditions": list(table.conditions),
+        "outcomes": plain(outcomes_of(table)),
+        "completed": table.completed,
+        "extractor": table.extractor,
+        "protocol": {c: dict(p.fields) for c, p in table.protocols.items()},
+        "unknown": [] if log is None else list(log.unknown),
+        "warnings": [] if log is None else list(log.warnings),
+        "notes": [n for n in table.notes if log is None or n not in log.warnings],
+    }
+
+
+def outcomes_of(table: AnswerTable) -> dict[str, int]:
+    """Draws by outcome and reason, most frequent first."""
+    width = len(table.reason.words) + 1
+    key = table.outcome.astype(np.int64) * width + table.reason.codes + 1
+    weight = np.ones(len(table), np.int64) if table.weight is None else table.weight
+    codes, where = np.unique(key, return_inverse=True)
+    counts = np.bincount(where, weight, minlength=len(codes)).astype(np.int64)
+    out = {}
+    for at in np.argsort(-counts, kind="stable").tolist():
+        outcome, reason = divmod(int(codes[at]), width)
+        said = f": {table.reason.words[reason - 1]}" if reason else ""
+        out[f"{OUTCOMES[outcome].value}{said}"] = int(counts[at])
+    return out
+
+
+def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ...]:
+    """The same, to be drawn: what was read, what became of it, what is not known."""
+    return (
+        Statement(sentence(facts)),
+        Facts(
+            "What was read",
+            tuple(
+                Fact(name.replace("_", " "), _text(facts[name]))
+                for name in (
+                    "n_read", "n_rows", "n_items", "n_draws", "draws_per_item", "planned",
+                    "n_incomplete", "n_with_target", "n_repeated", "completed", "extractor",
+                )
+                if facts[name] is not None
+            ),
+        ),
+        _counts("Outcomes", outcomes_of(table)),
+        *_lists(facts),
+    )  # fmt: skip
+
+
+def sentence(facts: Mapping[str, Json]) -> str:
+    """One line: which tool, how many items and draws."""
+    tool = "" if facts["tool"] is None else f"{facts['tool']} {facts['version'] or ''}".strip()
+    low, high = facts["draws_per_item"]  # type: ignore[misc,str-unpack] # a pair, made above
+    draws = f"{low}" if low == high else f"{low} to {high}"
+    head = f"{tool}: " if tool else ""
+    return f"{head}{facts['n_items']:,} items × {draws} draws."
+
+
+def _draws(table: AnswerTable) -> tuple[np.ndarray, np.ndarray]:
+    """Items that have rows, and how many draws each has that came back."""
+    weight = np.ones(len(table), np.int64) if table.weight is None else table.weight
+    came = np.where(table.outcome == _ERROR, 0, weight)
+    items, where = np.unique(table.item.codes, return_inverse=True)
+    width = len(table.condition.words)
+    pairs, at = np.unique(where * width + table.condition.codes, return_inverse=True)
+    return items, np.bincount(at, came, minlength=len(pairs)).astype(np.int64)
+
+
+def _planned(table: AnswerTable) -> Json:
+    found = set(table.planned.values())
+    if len(found) == 1:
+        return found.pop()
+    return plain(dict(table.planned)) or None
+
+
+def _incomplete(table: AnswerTable, draws: np.ndarray) -> Json:
+    planned = set(table.planned.values())
+    return int((draws < planned.pop()).sum()) if len(planned) == 1 else None
+
+
+def _with_target(table: AnswerTable) -> int:
+    if table.target is None:
+        return 0
+    return len(np.unique(table.item.codes[table.target.codes != NULL]))
+
+
+def _counts(title: str, counts: Mapping[str, int]) -> Table:
+    whole = sum(counts.values())
+    rows = tuple(
+        (name, n, f"{n / whole:.1%}" if whole else "") for name, n in list(counts.items())[:_SHOWN]
+    )
+    return Table(title, ("outcome", "draws", "share"), rows, len(counts))
+
+
+def _lists(facts: Mapping[str, Json]) -> tuple[Block, ...]:
+    out: list[Block] = []
+    dropped = facts["dropped"]
+    if isinstance(dropped, Mapping) and dropped:
+        lines = tuple(f"{n}: {reason}" for reason, n in dropped.items())
+        out.append(Notes("Records that made no row", lines))
+    for title, name in (
+        ("Duplicates that were resolved", "duplicates"),
+        ("Warnings", "warnings"),
+        ("Notes", "notes"),
+        ("Not told by the log", "unknown"),
+    ):
+        said = facts[name]
+        if isinstance(said, list) and said:
+            more = (f"and {len(said) - _SHOWN} more",) if len(said) > _SHOWN else ()
+            out.append(Notes(title, (*map(str, said[:_SHOWN]), *more)))
+    protocol = facts["protocol"]
+    if isinstance(protocol, Mapping) and protocol:
+        fields_said = tuple(
+            f"{condition} · {field}: {canonical(value)[:200]}"
+            for condition, fields in protocol.items()
+            if isinstance(fields, Mapping)
+            for field, value in fields.items()
+        )
+        out.append(Notes("Protocol", fields_said, "protocol"))
+    return tuple(out)
+
+
+def _text(value: Json) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        low, high = value
+        return str(low) if low == high else f"{low} to {high}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
