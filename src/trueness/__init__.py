@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from trueness.api import certify as certify
     from trueness.api import certify_each as certify_each
     from trueness.api import choose as choose
+    from trueness.api import compare as compare
     from trueness.api import measure as measure
     from trueness.api import read as read
     from trueness.contract import Decision as Decision
     from trueness.contract import Reading as Reading
-    from trueness.contract import State as State
     from trueness.contract.errors import TruenessError as TruenessError
     from trueness.decide.withhold import withhold as withhold
     from trueness.report import page as page
@@ -28,25 +28,25 @@ _HOME = {
     "certify": "trueness.api",
     "certify_each": "trueness.api",
     "choose": "trueness.api",
+    "compare": "trueness.api",
     "measure": "trueness.api",
     "read": "trueness.api",
     "withhold": "trueness.decide.withhold",
     "page": "trueness.report",
     "Decision": "trueness.contract",
     "Reading": "trueness.contract",
-    "State": "trueness.contract",
     "TruenessError": "trueness.contract.errors",
 }
 
 __all__ = [
     "Decision",
     "Reading",
-    "State",
     "TruenessError",
     "ask",
     "certify",
     "certify_each",
     "choose",
+    "compare",
     "measure",
     "page",
     "read",
