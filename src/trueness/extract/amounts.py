@@ -88,6 +88,7 @@ _BEFORE = re.compile(
 _BEFORE_CHARS = frozenset("-+() " + "".join(s[-1] for s in SIGNS) + "".join(c[-1] for c in CODES))
 _BINARY = re.compile(rf"[{LETTERS}\d)}}\]%]$|[\d)}}\]%]\s{{1,3}}$")
 _LONGEST_PREFIX = 12
+_MINUS_WORD = re.compile(r"(?<![^\W_])(?:minus|negative)[ -]$", re.IGNORECASE)
 
 
 def amount(text: str, at: int, grammar: Grammar) -> Amount | None:
@@ -121,6 +122,10 @@ def _prefix(text: str, at: int) -> _Prefix:
     it is a dash.
     """
     low = max(0, at - _LONGEST_PREFIX)
+    if (word := _MINUS_WORD.search(text[low:at])) is not None:
+        start = low + word.start()
+        if not _BINARY.search(text[max(0, start - 4) : start]):
+            return _Prefix(negative=True, unit="", start=start, paren=False)
     m = _BEFORE.search(text[low:at])
     if m is None or _names_another(text, low, m):
         return _Prefix(negative=False, unit="", start=at, paren=False)

@@ -83,7 +83,7 @@ class Answerer:
         prepared = prepare(text)
         if not prepared.text or prepared.text.isspace():
             return _none("truncated" if cut_off else "empty")
-        if is_infrastructure(prepared.text.strip()):
+        if is_infrastructure(prepared.text.strip()) and not any(self._markers(prepared.text)):
             return Extraction(Outcome.ERROR, reason="infrastructure_text", rule="host")
         match self.settings.extractor:
             case "last_number":

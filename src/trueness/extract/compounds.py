@@ -41,8 +41,9 @@ _NAMES = {
     "centimeter": "cm", "centimetre": "cm", "pound": "lb", "lb": "lb", "ounce": "oz", "oz": "oz",
     "kilogram": "kg", "kg": "kg", "gram": "g", "g": "g", "dollar": "dollar", "cent": "cent",
 }  # fmt: skip
+_FEET = re.compile(r"\s?['’′]\s?(\d{1,4})(?!\d)\s?(?:\"|''|″|”)", re.ASCII)
 _MOST_PARTS = 8
-_CONTINUES = frozenset(":-–— \t\n\u00a0ehmsdyfipgolckEHMSDYFIPGOLCKaA\\,")
+_CONTINUES = frozenset(":-–— \t\n\u00a0ehmsdyfipgolckEHMSDYFIPGOLCKaA\\,'’′")
 
 
 def joined(text: str, first: Amount, grammar: Grammar) -> Quantity | None:
@@ -60,6 +61,8 @@ def joined(text: str, first: Amount, grammar: Grammar) -> Quantity | None:
             return _clock(text, first) or _ratio(text, first)
         if number in _HOURS and (m := _NOON.match(text, end)):
             return Quantity(_time(int(number), ["00"], m[1]), first.start, m.end())
+        if m := _FEET.match(text, end):
+            return Quantity(f"compound:{number} ft {int(m[1])} in", first.start, m.end())
     if found := _range(text, first, grammar):
         return found
     return None if first.value is None or first.unit else _compound(text, first, first.value)

@@ -133,7 +133,7 @@ def json_values(text: str) -> Iterator[Marker]:
             yield found
 
 
-def _json_value(text: str, at: int) -> tuple[Marker | None, int]:
+def _json_value(text: str, at: int) -> tuple[Marker | None, int]:  # noqa: PLR0911 - cases in order
     """The value that begins at an offset, and where to go on."""
     if at == len(text):
         return Marker("json", True, None, at, at), at  # noqa: FBT003 - a field
@@ -148,8 +148,10 @@ def _json_value(text: str, at: int) -> tuple[Marker | None, int]:
             return Marker("json", True, None, at, at), m.end()  # noqa: FBT003 - as above
         value = m.group()
         if value[0] == "[":
-            value = value[1:-1].replace('"', "")
+            value = value.replace('"', "")
         return Marker("json", True, value, m.start(), m.end(), value == m.group()), m.end()  # noqa: FBT003 - as above
+    if text[at] in "[{" and "\n" not in text[at:]:
+        return Marker("json", True, None, at, at), at  # noqa: FBT003 - as above
     return None, at
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from trueness.extract.lists import split
 from trueness.extract.number_payloads import Numbers, cut_at
 from trueness.extract.numerals import MAX_DIGITS
 from trueness.extract.refusals import refusal_in
@@ -13,48 +14,12 @@ from trueness.extract.wrappers import CONTENT, closes_outside, expression, inner
 
 MOST = 1_000
 """A list of more members is no answer."""
-_SPLIT = re.compile(
-    r"[(\[{]|[)\]}]|\\[{}]|[,;](?P<three>(?<=,)\d{3}(?!\d))?|(?<![^\W_])(?:and|or)(?![^\W_])",
-    re.IGNORECASE,
-)
 _EMPTY = frozenset({"\\emptyset", "\\varnothing", "\u2205", "\\{\\}", "{}", "empty set"})
-_BRACES = (("\\{", "\\}"), ("{", "}"), ("set:{", "}"))
+_BRACES = (("\\{", "\\}"), ("{", "}"), ("set:{", "}"), ("[", "]"))
 _RATIONAL = re.compile(r"-?\d+(?:/\d+)?")
 _LEFT = re.compile(r"\\(?:left|right|big|Big)(?![A-Za-z])")
-_TUPLE = re.compile(r"(?:[A-Za-z]\w{0,8}\s?=\s?|tuple:)?(?=[(\[])")
+_TUPLE = re.compile(r"(?:tuple:)?(?=[(\[])")
 _BRACKETED = re.compile(r"[(\[][^()\[\]\n]{1,200}[)\]]")
-
-
-def split(text: str, *, words: bool = True, grouping: bool = True) -> list[str]:
-    """The members of a list at its top level.
-
-    A comma directly before exactly three digits groups a number; white space after a comma
-    separates.
-
-    >>> split("1,234, 5 and 7"), split("3, f(1, 2)", words=False)
-    (['1,234', '5', '7'], ['3', 'f(1, 2)'])
-    """
-    parts, depth, last = [], 0, 0
-    for m in _SPLIT.finditer(text):
-        sign = m.group()
-        if sign in ("(", "[", "{", "\\{"):
-            depth += 1
-        elif sign in (")", "]", "}", "\\}"):
-            depth -= 1
-        elif not depth and _separates(text, m, words=words, grouping=grouping):
-            parts.append(text[last : m.start()])
-            last = m.start() + 1 if sign[0] in ",;" else m.end()
-    parts.append(text[last:])
-    return [part.strip() for part in parts if part.strip(" \\.")]
-
-
-def _separates(text: str, m: re.Match[str], *, words: bool, grouping: bool) -> bool:
-    sign = m.group()
-    if sign[0] == ";":
-        return True
-    if sign[0] != ",":
-        return words
-    return not (m["three"] and grouping and text[m.start() - 1 : m.start()].isdigit())
 
 
 class Members:
@@ -106,6 +71,8 @@ class Members:
         """
         text = unwrapped(text, brackets="{")
         text = _LEFT.sub("", text).strip()
+        right = text.rpartition("=")[2].strip()
+        text = right if right.startswith(("(", "[")) else text
         m = _TUPLE.match(text)
         if m is None or text[-1] not in ")]" or len(text) - m.end() < 2:  # noqa: PLR2004 - two brackets
             return None
@@ -116,7 +83,7 @@ class Members:
         if len(parts) == 1:
             parts = split(inner, words=False, grouping=False)
         keys = [key for part in parts if (key := self.key(part)) is not None]
-        if len(keys) != len(parts) or not 0 < len(keys) <= MOST:
+        if len(keys) != len(parts) or not 1 < len(keys) <= MOST:
             return None
         return f"tuple:{opening}{'; '.join(keys)}{closing}"
 

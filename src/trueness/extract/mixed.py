@@ -60,4 +60,6 @@ class Mixed:
 
     def _set(self, payload: str, found: Found) -> Found:
         key = self._members.set_of(payload)
-        return found if key is None else found._replace(key=key, reason=None)
+        if key is None or ("; " not in key and "{" not in payload):
+            return found
+        return found._replace(key=key, reason=None)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from trueness.extract.amounts import Grammar, Quantity
+from trueness.extract.lists import split
 from trueness.extract.number_words import worded
 from trueness.extract.numerals import MAX_DIGITS
 from trueness.extract.quantities import quantities
@@ -19,7 +20,7 @@ from trueness.extract.rules import APPROXIMATE, CUT_WORDS, NAMED
 from trueness.extract.units import SHORT, WORDS
 from trueness.extract.wrappers import CONTENT, expression, inner_texts, unwrapped
 
-_FAST = re.compile(r"\s*(-?)(\$?)(\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.0*)?\s*", re.ASCII)
+_FAST = re.compile(r"\s*((-?)(\$?)(\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.0++)?)\.?\s*", re.ASCII)
 SENTENCE_END = re.compile(
     r"(?<!approx)(?<!\bca)(?<!\bNo)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)[.!?](?=[*_\"'”’)\]]*(?:\s|$))"
     r"|[。！？]",
@@ -38,13 +39,20 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _JOIN = (
-    r"(?:,?\s*(?:and/or|or|and|&)(?![^\W_])|[,;/+*×&]|\\times|\\cdot|\\text\{\s?(?:or|and)\s?\})"
+    r"(?:,?\s*(?:and/or|or|and|plus|minus|times|&)(?![^\W_])|(?<=\s)x(?=\s)|[,;/+*×&]|\\times|\\cdot"
+    r"|\\text\{\s?(?:or|and)\s?\})"
 )
 _JOINED = re.compile(
-    rf"[\s*_()\[\]\"'$€£%°.\\]*+(?:(?!or\b|and\b)[A-Za-z]+[\s*_.)\]$]*+)?{_JOIN}[\s*_()\[\]\"'$€£\\-]*+",
+    rf"(?:[\s_()\[\]\"'$€£%°.\\]|\*\*|\*(?=\s))*+"
+    rf"(?:(?!(?:or|and|plus|minus|times)\b)[A-Za-z]+(?:[\s_.)\]$]|\*\*)*+)?{_JOIN}"
+    r"[\s*_()\[\]\"'$€£\\-]*+",
     re.IGNORECASE,
 )
 _JOIN_LONG = 60
+_MOST_SYMBOLS = 2
+_SYMBOL_AFTER = re.compile(r"([A-Za-z]+)(?![^\W_])|[\^_(]|\\(?:sqrt|pi|cdot|times|frac)")
+_SYMBOL_BEFORE = re.compile(r"[A-Za-z)}]\s?[-+*/^]$|[A-Za-z]\($|[_^]$")
+_RUN = re.compile(r"\S+")
 _LIST = re.compile(
     r"\s*(?:[,;]|(?:or|and|\\text\{\s?(?:or|and)\s?\})(?![^\W_]))\s*\S", re.IGNORECASE
 )
@@ -72,9 +80,9 @@ class Numbers:
         ('1234', 't:4a-2')
         """
         if (m := _FAST.fullmatch(payload)) is not None:
-            value = int(m[3].replace(",", ""))
-            key = self.grammar.key(Fraction(-value if m[1] else value), "USD" if m[2] else "")
-            return Found(key, m.start(1), m.end(3), "USD" if m[2] else "")
+            value, unit = int(m[4].replace(",", "")), "USD" if m[3] else ""
+            key = self.grammar.key(Fraction(-value if m[2] else value), unit)
+            return Found(key, m.start(1), m.end(1), unit)
         if CONTENT.search(payload) is None:
             return None
         text = unwrapped(payload, stops=".,;:" if box else ".,;:!?", brackets="{")
@@ -197,15 +205,32 @@ class Numbers:
         if lead is not None and first.start <= lead.end():
             if len(found) > 1 and _joined(text, first, found[1]):
                 return Found(None, first.start, found[1].end, reason="ambiguous")
+            first = self._symbol(text, first) or first
             return first._replace(notes=(*first.notes, *_unit_note(text, first.end)))
         if len({f.key for f in found}) == 1:
-            return first if first.key is not None else first._replace(reason="ambiguous")
+            return self._symbol(text, first) or first
         return Found(None, first.start, found[-1].end, reason="ambiguous")
+
+    def _symbol(self, text: str, found: Found) -> Found | None:
+        """The expression that a number is a part of: ``5x``, ``x+1``; None for a number alone."""
+        if _symbolic(found):
+            return None
+        after = _SYMBOL_AFTER.match(text, found.end)
+        glued = after is not None and not (
+            after[1] and (after[1] in SHORT or len(after[1]) > _MOST_SYMBOLS)
+        )
+        if not glued and _SYMBOL_BEFORE.search(text[max(0, found.start - 2) : found.start]) is None:
+            return None
+        run = next((m for m in _RUN.finditer(text) if m.start() <= found.start < m.end()), None)
+        if run is None or len(run.group()) > _JOIN_LONG:
+            return None
+        inner = self.symbolic(unwrapped(run.group()))
+        return inner and inner._replace(start=run.start(), end=run.end())
 
     def _said(self, text: str, start: int) -> Found | None:
         """A payload without digits: a named answer or number words."""
         inner = unwrapped(text[start:])
-        end = len(text.rstrip())
+        start, end = len(text) - len(text[start:].lstrip()), len(text.rstrip())
         name = NAMED.get(" ".join(inner_texts(inner).lower().split()))
         if name is not None:
             return Found(f"t:{name}", start, end)
@@ -325,7 +350,7 @@ def _listed(text: str) -> bool:
     """Whether a text is a list of several members with digits or symbols in each."""
     if "," not in text and ";" not in text:
         return False
-    parts = [p for p in re.split(r"[,;](?!\d{3}(?!\d))", text) if p.strip()]
+    parts = split(text, words=False)
     return len(parts) > 1 and all(re.search(r"\d|\\[A-Za-z]", p) for p in parts)
 
 

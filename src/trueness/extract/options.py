@@ -94,7 +94,7 @@ class Options:
             return self._led(text, m)
         if phrase := refusal_in(text):
             return Found(None, 0, len(text), reason=phrase)
-        return self._within(text) or _outside(text, at)
+        return self._within(text) or self._outside(text, at)
 
     def _led(self, text: str, m: re.Match[str]) -> Found:
         """A label straight after the marker: it leads, unless it is joined to another."""
@@ -120,6 +120,13 @@ class Options:
                 start = len(part) - len(part.lstrip())
                 return self._found(label, start, len(part.rstrip()))
         return None
+
+    def _outside(self, text: str, at: int) -> Found | None:
+        """A single letter that is no label."""
+        m = _SINGLE.match(text, at)
+        if m is None or m[1] == "I" or m[1] in self.labels or _LOWER_WORD.match(text, m.end()):
+            return None
+        return Found(None, m.start(), m.end(), reason="out_of_range")
 
     def _within(self, text: str) -> Found | None:
         """The only label in a payload that does not begin with one."""
@@ -188,11 +195,3 @@ def _shown(text: str) -> str:
 def _is_word(text: str, m: re.Match[str]) -> bool:
     """Whether a label is the article or the pronoun: ``A car``, ``I think``."""
     return m.group() in _ARTICLES and _LOWER_WORD.match(text, m.end()) is not None
-
-
-def _outside(text: str, at: int) -> Found | None:
-    """A single letter that is no label."""
-    m = _SINGLE.match(text, at)
-    if m is None or m[1] == "I" or _LOWER_WORD.match(text, m.end()):
-        return None
-    return Found(None, m.start(), m.end(), reason="out_of_range")
