@@ -1,6 +1,7 @@
 """Fresh logs of the tools as they are released today, written by them and read by us."""
 
 import os
+import runpy
 import subprocess
 import sys
 import venv
@@ -8,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from make_logs import ANSWERS, QUESTIONS
 
 from trueness.contract.errors import InputError
 from trueness.table import OUTCOMES, AnswerTable, read_answers
@@ -20,6 +20,10 @@ pytestmark = pytest.mark.integration
 ROOT = Path(__file__).parents[2]
 TOOLS = Path(os.environ.get("TRUENESS_TOOLS", ROOT / ".venv" / "tools"))
 """Where each tool has an environment of its own; made when it is not there."""
+MAKER = Path(__file__).with_name("make_logs.py")
+MADE = runpy.run_path(str(MAKER))
+QUESTIONS: dict[str, tuple[str, str]] = MADE["QUESTIONS"]
+ANSWERS: dict[str, tuple[str, ...]] = MADE["ANSWERS"]
 ITEMS = [(name, epoch) for name in sorted(QUESTIONS) for epoch in range(1, 5)]
 PLAIN = [(name, epoch, ANSWERS[name][epoch - 1]) for name, epoch in ITEMS]
 
@@ -33,7 +37,7 @@ def logs_of(tool: str, package: str, folder: Path) -> Path:
     subprocess.run(install, check=True)
     quiet = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(folder / "hf"), "HOME": str(folder / "home")}
     subprocess.run(
-        [str(python), str(Path(__file__).with_name("make_logs.py")), tool, str(folder / "logs")],
+        [str(python), str(MAKER), tool, str(folder / "logs")],
         check=True,
         env={**os.environ, **quiet},
         stdout=subprocess.DEVNULL,
