@@ -20,6 +20,8 @@ BATCH = 4_000
 UNIT = "unit"
 FLAG = "flag"
 """Extras that an audit reads: the unit class of a key, and what was noticed about a row."""
+SPELLING = "spelling"
+"""Extra with the text that a key was made from, so that movements of spelling can be told."""
 FLAGS = ("approximate", "label_text_mismatch")
 _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 _PLACE = {outcome: i for i, outcome in enumerate(OUTCOMES)}
@@ -62,17 +64,18 @@ def keyed_completions(table: AnswerTable, settings: Settings) -> AnswerTable:
     open_rows = table.outcome == _ANSWERED
     parts, row_of = _distinct(text.codes, _codes(stop), _codes(choices), rows=open_rows)
     outcomes: list[int] = []
-    keys, reasons, units, flags = (_Words() for _ in range(4))
+    keys, reasons, units, flags, spellings = (_Words() for _ in range(5))
     for found in _extracted(text, stop, choices, parts, settings):
         outcomes.append(_PLACE[found.outcome])
         keys.add(found.key)
         reasons.add(found.reason)
         units.add(found.unit if found.key is not None else None)
         flags.add(_flag(found))
+        spellings.add(found.raw if found.key is not None else None)
     outcome = table.outcome.copy()
     outcome[open_rows] = np.array(outcomes, dtype=np.int8)[row_of]
     extras = dict(table.extras)
-    for name, words in ((UNIT, units), (FLAG, flags)):
+    for name, words in ((UNIT, units), (FLAG, flags), (SPELLING, spellings)):
         if words.index:
             extras[name] = words.column(row_of, open_rows)
     return replace(

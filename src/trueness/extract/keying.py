@@ -60,8 +60,8 @@ def keyed(
     Returns
     -------
     AnswerTable
-        With ``extractor`` set, and notes about golds that have no key. ``extras`` gain ``unit``
-        and ``flag`` where there are any.
+        With ``extractor`` set, and notes about golds that have no key. ``extras`` gain ``unit``,
+        ``flag`` and ``spelling`` (the text that a key was made from) where there are any.
 
     Raises
     ------

@@ -67,6 +67,8 @@ EVIDENCE: Mapping[str, str] = {
     "cached": "cached",
     "attempts": "attempts",
     "is_correct": "is_correct",
+    "expected_outcome": "expected_outcome",
+    "spelling": "spelling",
     "prompt_hash": "prompt_hash",
     "doc_hash": "doc_hash",
     "choices": "choices",

@@ -17,6 +17,8 @@ from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, Protoco
 ANSWERED, ERROR = OUTCOMES.index(Outcome.ANSWERED), OUTCOMES.index(Outcome.ERROR)
 GREEDY = "greedy"
 """Condition under which files keep one greedy answer an item."""
+NONE_OUTCOMES = (Outcome.NO_ANSWER.value, Outcome.REFUSED.value, Outcome.TRUNCATED.value)
+"""Why there was no answer: one class together, or one each."""
 _SHOWN = 3
 
 Ints = NDArray[np.int64]
@@ -229,7 +231,7 @@ def _paired(
     if len(common) < least * larger:
         msg = (
             f"{len(common)} items are in both tables, of {len(one)} before and {len(two)} after: "
-            f"under {least:.0%} of the larger. Check that the items are the same, or lower "
+            f"under {100 * least:g} % of the larger. Check that the items are the same, or lower "
             "--min-overlap."
         )
         raise InputError(msg)
@@ -246,15 +248,8 @@ def _on_items(table: AnswerTable, items: tuple[str, ...]) -> tuple[AnswerTable, 
 
 
 def _words(tables: Sequence[AnswerTable], params: Params) -> Words:
-    reasons: dict[str, None] = {}
-    if params.none_classes == "by_reason":
-        for table in tables:
-            reasons |= dict.fromkeys(_none_words(table))
-    return Words(tuple(t.answer for t in tables), tuple(reasons))
-
-
-def _none_words(table: AnswerTable) -> tuple[str, ...]:
-    return tuple(str(w) for w in table.reason.words)
+    apart = params.none_classes == "by_reason"
+    return Words(tuple(t.answer for t in tables), NONE_OUTCOMES if apart else ())
 
 
 def _same_prompts(rows: Sequence[tuple[AnswerTable, Ints]], items: tuple[str, ...]) -> None:
@@ -327,6 +322,7 @@ def _arm(
     stopped = _stopped_by(kept)
     if params.first is not None:
         _check_first(params.first, stopped, protocol)
+        _check_single(kept, params.first)
         early = kept.epoch <= params.first
         kept, at = kept.take(early), at[early]
         stopped = None
@@ -376,6 +372,16 @@ def _check_first(first: int, stopped: str | None, protocol: Mapping[str, Json]) 
         msg = (
             f"--first {first} takes more draws than the {least} at which {stopped!r} can stop; "
             f"the draws beyond were chosen by the answers. Take --first {least} at most."
+        )
+        raise InputError(msg)
+
+
+def _check_single(table: AnswerTable, first: int) -> None:
+    """Raise `InputError` when rows stand for several draws, whose order is not known."""
+    if table.weight is not None and (table.weight > 1).any():
+        msg = (
+            f"--first {first} needs draws in the order they were drawn; this table counts equal "
+            "draws. Give one row a draw, or leave --first out."
         )
         raise InputError(msg)
 

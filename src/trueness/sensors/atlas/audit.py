@@ -17,6 +17,7 @@ from trueness.table import NULL, OUTCOMES, Column, Outcome
 SPELLING = "spelling"
 """Column with the part of a completion that its key was made from."""
 SHOWN = 20
+_UNSPELLED = NULL - 1  # answers whose spelling was not kept are one class
 _ERROR = OUTCOMES.index(Outcome.ERROR)
 _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 
@@ -86,6 +87,7 @@ def _spelled(
         shared = spelling.codes_in(base).astype(np.int64)
         code = np.where((shared == NULL) & (code != NULL), code + len(base), shared)
     answered = table.outcome == _ANSWERED
+    code = np.where(answered & (code == NULL), np.int64(_UNSPELLED), code)
     code = np.where(answered, code, NULL)
     role = np.where(answered, np.int8(WRONG), np.int8(NONE))
     weight = None if table.weight is None else table.weight[came]

@@ -110,7 +110,7 @@ def compare(before: AnswerTable, after: AnswerTable, params: Params | None = Non
 
 def _change(found: Atlas, compared: Compared, params: Params, premise: Change | None) -> Change:
     before, after = (Figures(arm, params) for arm in found.arms)
-    state, reason = state_of((before, after))
+    state, reason = state_of((before, after), pair=True)
     comparison = pairs = watched = None
     if state is State.MEASURED:
         rng = np.random.default_rng(params.seed)
@@ -118,6 +118,7 @@ def _change(found: Atlas, compared: Compared, params: Params, premise: Change | 
         watched = watch(before, after, np.random.default_rng(params.seed))
         comparison = _compared(found, before, after, params=params, pairs=pairs, rng=rng)
         if comparison.entry(params.primary, "total").estimate is None:
+            comparison = pairs = watched = None
             state = State.NO_EVIDENCE
             reason = f"no item has {params.primary} draws in both arms"
     return Change(

@@ -100,7 +100,7 @@ def deltas(found: Comparison, orders: Sequence[int], margin: float) -> IntervalD
         dots,
         strip=(-margin, margin),
         axis="change in probability",
-        band=f"simultaneous {found.level:.0%} band over all of these",
+        band=f"simultaneous {100 * found.level:g}% band over all of these",
         inner="interval of the equivalence test",
         margin=f"margin ±{words.bare(margin, 2)}",
     )

@@ -68,28 +68,32 @@ def measure(table: AnswerTable, params: Params | None = None) -> Reading:
     )
 
 
-def state_of(figures: Sequence[Figures]) -> tuple[State, str | None]:
-    """Whether agreement can be measured in all arms, and why not."""
+def state_of(figures: Sequence[Figures], *, pair: bool = False) -> tuple[State, str | None]:
+    """Whether agreement can be measured in all arms, and why not.
+
+    One draw an item is no evidence about one arm; a pair with such an arm is another question
+    than the one that repeated draws answer, and its greedy answers may still be compared.
+    """
     for found in figures:
-        arm, low, high = found.arm, *found.draws
-        if high == 0:
-            return State.NO_EVIDENCE, f"no draw came back in condition {arm.condition!r}"
+        if found.draws[1] == 0:
+            return State.NO_EVIDENCE, f"no draw came back in condition {found.arm.condition!r}"
+    for found in figures:
+        arm, most = found.arm, found.draws[1]
         if arm.stopped_by is not None:
             why = (
                 f"draws were stopped early by {arm.stopped_by!r}, so their number depends on the "
                 "answers; take the first draws of every item with --first"
             )
             return State.NOT_APPLICABLE, why
-        if arm.one_draw and high > 1:
+        if arm.one_draw and (pair or most > 1):
             why = (
                 f"condition {arm.condition!r} was not sampled (temperature 0, or served from a "
                 "cache): its repeats are one draw"
             )
             return State.NOT_APPLICABLE, why
-        if high == 1:
+        if most == 1:
             why = "every item has one draw, and one draw cannot agree with another"
-            return State.NO_EVIDENCE, why
-        del low
+            return (State.NOT_APPLICABLE if pair else State.NO_EVIDENCE), why
         if found.mean(found.params.primary, "total") is None:
             why = f"no item has {found.params.primary} draws, the order that is measured"
             return State.NO_EVIDENCE, why
@@ -178,7 +182,7 @@ def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Bl
 
 def synthetic(arms: Sequence[Arm]) -> tuple[Statement, ...]:
     """A banner above draws that were made up."""
-    said = [arm.protocol.get("note") for arm in arms]
+    said = [s for arm in arms for s in (arm.protocol.get("note"), *arm.table.notes)]
     made = [s for s in said if isinstance(s, str) and s.startswith(SYNTHETIC)]
     return (Statement(made[0], "problem"),) if made else ()
 

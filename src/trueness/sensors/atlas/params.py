@@ -18,7 +18,7 @@ class Params:
     Parameters
     ----------
     orders : tuple of int
-        Orders of agreement; the first is the primary one.
+        Orders of agreement; kept in order, and the least is the primary one.
     margin : float or None
         Largest change that counts as none, absolute. None takes the default and says so.
     level : float
@@ -75,6 +75,7 @@ class Params:
             name, wanted = wrong
             msg = f"{name} is {getattr(self, name)!r}; wanted: {wanted}. Change it."
             raise InputError(msg)
+        object.__setattr__(self, "orders", tuple(sorted(self.orders)))
 
     @property
     def delta(self) -> float:

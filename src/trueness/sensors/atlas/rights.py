@@ -84,12 +84,10 @@ class Rights:
         return hit
 
     def _reason(self, table: AnswerTable, quiet: NDArray[np.bool_]) -> Ints:
-        """Offset of the class of no answer: 0, or one a reason."""
-        if not self.words.reasons:
-            return np.zeros(int(quiet.sum()), np.int64)
-        place = {word: i + 1 for i, word in enumerate(self.words.reasons)}
-        lookup = np.array([*(place.get(str(w), 0) for w in table.reason.words), 0], np.int64)
-        return lookup[table.reason.codes[quiet]]
+        """Offset of the class of no answer: 0, or one an outcome."""
+        place = {name: i + 1 for i, name in enumerate(self.words.reasons)}
+        offset = np.array([place.get(outcome.value, 0) for outcome in OUTCOMES], np.int64)
+        return offset[table.outcome[quiet]]
 
 
 def shared_codes(words: "Words", side: int, table: AnswerTable) -> Ints:
@@ -112,14 +110,15 @@ def rights_of(
     InputError
         When an item has two targets, in one table or before and after.
     """
-    sides = [_targets(table, at, items) for table, at in rows]
-    golds = [_agreed(items, i, [side[i] for side in sides]) for i in range(len(items))]
     premise = np.zeros(len(items), np.bool_)
     for table, at in rows:
         column = table.extras.get(EXPECTED)
         if column is not None:
             right = [str(w) == Outcome.NO_ANSWER.value for w in column.words]
             premise[at[np.array([*right, False])[column.codes]]] = True
+    golds = _agreed(items, [_targets(table, at, items) for table, at in rows])
+    for item in np.flatnonzero(premise).tolist():
+        golds[item] = ()  # no answer is right there, whatever else is listed
     known = np.array([bool(g) for g in golds], np.bool_) | premise
     return Rights(items, known, premise, tuple(golds), _gold_codes(words, golds), words)
 
@@ -148,16 +147,22 @@ def _targets(
 
 
 def _agreed(
-    items: tuple[str, ...], at: int, golds: Sequence[tuple[str, ...] | None]
-) -> tuple[str, ...]:
-    given = [g for g in golds if g]
-    if len(given) > 1 and set(given[0]) != set(given[1]):
+    items: tuple[str, ...], sides: Sequence[Sequence[tuple[str, ...] | None]]
+) -> list[tuple[str, ...]]:
+    """The golds of every item, or an error that names items with others before than after."""
+    given = [[gold for gold in both if gold] for both in zip(*sides, strict=True)]
+    wrong = [i for i, golds in enumerate(given) if len({frozenset(g) for g in golds}) > 1]
+    if wrong:
+        shown = "; ".join(
+            f"{items[i]!r}: {' and '.join(' | '.join(map(repr, g)) for g in given[i])}"
+            for i in wrong[:_SHOWN]
+        )
         msg = (
-            f"item {items[at]!r} has the target {given[0]!r} before and {given[1]!r} after. "
+            f"{len(wrong)} items have another target after than before ({shown}). "
             "Compare answers to the same items."
         )
         raise InputError(msg)
-    return given[0] if given else ()
+    return [golds[0] if golds else () for golds in given]
 
 
 def _gold_codes(words: "Words", golds: Sequence[tuple[str, ...]]) -> Ints:

@@ -93,7 +93,7 @@ def _lacked(clause: object) -> str:
 def not_said(verdict: Verdict) -> tuple[str, ...]:
     """What a verdict does not say."""
     lines = [
-        f"A named verdict is wrong with probability {verdict.error_rate:.2f} at most (nominal).",
+        f"A named verdict is wrong with probability {verdict.error_rate:.3g} at most (nominal).",
         "It is about means over items: opposite movements of single items cancel in it.",
     ]
     if verdict.name == "unchanged":
