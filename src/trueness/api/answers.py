@@ -1,5 +1,6 @@
 """Answers from anywhere, keyed and ready to measure."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -63,12 +64,31 @@ def read(source: object, **given: Any) -> AnswerTable:
     >>> table.answer.values()
     ['lima']
     """
+    table, how = before_keys(source, given)
+    return named(keyed(table, **how))
+
+
+def before_keys(
+    source: object, given: Mapping[str, Any], *, again: bool = False
+) -> tuple[AnswerTable, dict[str, Any]]:
+    """A table as it was read, and the settings of `trueness.extract.keyed` for it.
+
+    Parameters
+    ----------
+    source, given
+        As in `read`.
+    again : bool
+        Forget the keys that the table has, as a named extractor does.
+    """
     given = {k: v for k, v in given.items() if v is not None}
     how = {k: given.pop(k) for k in EXTRACTION if k in given}
-    table = _unkeyed(read_answers(source, **given), how)
-    if how.get("answer_kind") == "auto" and _shows_choices(table):
-        how["answer_kind"] = "option"
-    return named(keyed(table, **_settings(how)))
+    table = read_answers(source, **given)
+    if table.extractor is not None and (again or "extractor" in how):
+        table = _unkeyed(table, str(how.get("extractor", "any extractor")))
+    if "answer_kind" in how:
+        kind = how.pop("answer_kind")
+        how["kind"] = "option" if kind == "auto" and _shows_choices(table) else kind
+    return table, how
 
 
 def _shows_choices(table: AnswerTable) -> bool:
@@ -77,19 +97,12 @@ def _shows_choices(table: AnswerTable) -> bool:
     return column is not None and bool((column.codes != NULL).all())
 
 
-def _settings(how: dict[str, Any]) -> dict[str, Any]:
-    """The settings of `trueness.extract.keyed`."""
-    return {"kind" if k == "answer_kind" else k: v for k, v in how.items()}
-
-
-def _unkeyed(table: AnswerTable, how: dict[str, Any]) -> AnswerTable:
-    """The table as if nobody had keyed it, where an extractor is asked for by name."""
-    if "extractor" not in how or table.extractor is None:
-        return table
+def _unkeyed(table: AnswerTable, extractor: str) -> AnswerTable:
+    """The table as if nobody had keyed it."""
     if table.completion is None:
         msg = (
             f"the answers were keyed by {table.extractor!r} and their texts were not kept, so "
-            f"they cannot be extracted again by {how['extractor']!r}. Leave the extractor out."
+            f"they cannot be extracted again by {extractor}. Leave the extractor out."
         )
         raise InputError(msg)
     answered = table.outcome == OUTCOMES.index(Outcome.ANSWERED)

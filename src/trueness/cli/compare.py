@@ -12,6 +12,7 @@ from trueness.cli.exits import of_readings
 
 if TYPE_CHECKING:
     from trueness.contract import Reading
+    from trueness.contract.blocks import Block
     from trueness.report import Check
 
 SENSOR = "atlas"
@@ -127,13 +128,28 @@ def compare(
     shown = found if full or as_json else {name: _short(one) for name, one in found.items()}
     _output.show_readings(shown, as_json=as_json, full=full, columns=_columns(found))
     if sensitivity:
-        from trueness.cli.sensitivity import show_verdicts
-
-        show_verdicts(before, after, reading | params, as_json=as_json)
+        _show_sensitivity(before, after, reading | params, as_json=as_json)
     for check in checks:
         if check.outcome != "passed":
             _output.note(f"{check.reading or title}: {check.message}")
     return of_readings(found.values(), checks)
+
+
+def _show_sensitivity(
+    before: Path, after: tuple[Path, ...], given: dict[str, Any], *, as_json: bool
+) -> None:
+    """Print what other extractors would have said; on stderr beside JSON."""
+    from trueness import api, report
+
+    blocks: list[Block] = []
+    if not after:
+        how = {k: v for k, v in given.items() if k in {*options.EXTRACTION, *options.NAMES}}
+        blocks += api.sensitivity(before, **how).blocks()
+    for path in after:
+        blocks += api.verdicts(before, path, sensor=SENSOR, **given).blocks()
+    wide, color = _output.width(), _output.in_color()
+    text = "\n".join(report.block_text(b, width=wide, color=color) for b in blocks)
+    (_output.note if as_json else _output.show)(text)
 
 
 def _short(reading: "Reading") -> "Reading":

@@ -202,12 +202,13 @@ def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     )
 
 
+NAMES = tuple(name for name, _ in COLUMNS)
 EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals")
 
 
 def reading(options: Mapping[str, Any]) -> dict[str, Any]:
     """How a table is read: columns and extraction, only what was typed."""
-    names = {*EXTRACTION, *(name for name, _ in COLUMNS)}
+    names = {*EXTRACTION, *NAMES}
     return {k: v for k, v in given(options).items() if k in names}
 
 
