@@ -112,12 +112,21 @@ def compare_each(
 
 
 def measure_each(sensor: str, source: object, **given: Any) -> dict[str, Reading]:
-    """The reading of every condition of a table that is measured on its own."""
+    """The reading of every condition of a table that is measured on its own.
+
+    Where a sensor also looks across conditions and the table holds what that needs, its reading
+    follows under its own name.
+    """
     module = sensors.find(sensor)
     reading, params = _for_other(module, given)
     table = read(source, **reading)
     names: Mapping[str, AnswerTable] = module.conditions_of(table, params)
-    return {name: module.measure(part, params) for name, part in names.items()}
+    found = {name: module.measure(part, params) for name, part in names.items()}
+    across: Mapping[str, Any] = getattr(module, "ACROSS", {})
+    for name, (applies, search) in across.items():
+        if applies(table):
+            found[name] = search(table, params)
+    return found
 
 
 def _for_other(module: ModuleType, given: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:

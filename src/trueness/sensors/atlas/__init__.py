@@ -33,4 +33,9 @@ ANSWER_KIND = "auto"
 from trueness.sensors.atlas.arms import clouds_of as clouds_of  # noqa: E402 - needs CONTRACT
 from trueness.sensors.atlas.arms import conditions_of as conditions_of  # noqa: E402 - needs CONTRACT
 from trueness.sensors.atlas.compare import compare as compare  # noqa: E402 - needs CONTRACT
+from trueness.sensors.atlas.fibres import fibre_search as fibre_search  # noqa: E402 - needs CONTRACT
+from trueness.sensors.atlas.fibres import has_observers  # noqa: E402 - needs CONTRACT
 from trueness.sensors.atlas.measure import measure as measure  # noqa: E402 - needs CONTRACT
+
+ACROSS = {"observer fibres": (has_observers, fibre_search)}
+"""Readings across the conditions of one table: when they apply, and how they are made."""
