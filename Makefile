@@ -9,13 +9,14 @@ MODEL  := $(VENV)/.ready-model
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check bench docs clean
+.PHONY: help setup demo test check bench docs integration clean
 
 help:
 	@echo "make demo    set everything up, certify the embedded model's answers, write a page"
 	@echo "make test    set everything up and run all tests"
 	@echo "make check   lint, types, import contracts and the fast tests"
 	@echo "make bench   the recorded ratios and memory limits"
+	@echo "make integration  run today's inspect_ai and lm-evaluation-harness, read their logs"
 	@echo "make docs    check that every command and number in the documents is true"
 	@echo "make setup   only make $(VENV) with the command trueness in it"
 
@@ -67,6 +68,10 @@ bench: $(DEV) $(MODEL)
 docs: $(DEV) $(MODEL)
 	@echo "== running the documents"
 	@$(BIN)/python -m pytest -q tests/docs
+
+integration: $(DEV)
+	@echo "== setting other tools up, each in an environment of its own, and reading their logs"
+	@$(BIN)/python -m pytest -q tests/integration -m integration
 
 clean:
 	rm -rf $(VENV) out

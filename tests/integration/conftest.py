@@ -8,10 +8,6 @@ import pytest
 MARKER = "integration"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", f"{MARKER}: sets other tools up; only with -m {MARKER}")
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if MARKER in (config.option.markexpr or ""):
         return
