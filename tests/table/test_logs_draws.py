@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueness.contract.errors import InputError
-from trueness.table import OUTCOMES, AnswerTable, Outcome, stored
+from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers, stored, write
 from trueness.table.column import pick
 from trueness.table.logs import texts
 from trueness.table.logs.draws import Draw, LogReport, TableBuilder, ranks
@@ -214,3 +215,16 @@ def test_the_notes_of_a_table_are_the_warnings_of_its_log() -> None:
     table = built([Draw("x", 1, "a")], warnings=["careful"])
     assert table.notes == ("careful",)
     assert table.take(np.array([0])).log is table.log
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_planned_draws_and_observers_outlive_a_file(tmp_path: Path, suffix: str) -> None:
+    draws = [Draw("x", 1, "a", observer=(0.5, 0.25)), Draw("x", 2, "b", extras={"k": "v"})]
+    table = built(draws, planned=2, protocol={"model": "m"})
+    write(table, tmp_path / f"t.{suffix}")
+    again = read_answers(tmp_path / f"t.{suffix}")
+    assert again.planned == {"none": 2}
+    assert again.observer is not None
+    assert again.observer.values() == [(0.5, 0.25), None]
+    assert again.protocols == table.protocols
+    assert rows(again) == rows(table)

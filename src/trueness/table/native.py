@@ -63,6 +63,7 @@ def header_of(table: AnswerTable) -> dict[str, Json]:
         extractor=table.extractor,
         epochs_numbered=table.epochs_numbered,
         n_repeated=table.n_repeated,
+        planned=dict(table.planned),
         notes=list(table.notes),
     )
 
@@ -79,6 +80,7 @@ def rows_of(table: AnswerTable) -> Iterator[dict[str, Json]]:
     values = {name: column.values() for name, column in columns.items()}
     targets = None if table.target is None else table.target.values()
     logprobs = None if table.logprob is None else table.logprob.tolist()
+    observers = None if table.observer is None else table.observer.values()
     for i in range(len(table)):
         row: dict[str, Json] = {"item": values["item"][i], "epoch": epochs[i]}
         row["outcome"] = OUTCOMES[outcomes[i]].value
@@ -90,6 +92,8 @@ def rows_of(table: AnswerTable) -> Iterator[dict[str, Json]]:
             row["target"] = list(targets[i] or ())
         if logprobs is not None and np.isfinite(logprobs[i]):
             row["logprob"] = logprobs[i]
+        if observers is not None and observers[i] is not None:
+            row["observer"] = list(observers[i] or ())
         yield row
 
 
@@ -98,7 +102,7 @@ def names_of(table: AnswerTable) -> list[str]:
     names = [n for n in LABELS if n in _ALWAYS or _holds(table, n)]
     names[1:1] = ["epoch"]
     names.insert(names.index("answer"), "outcome")
-    optional = [n for n in ("target", "logprob") if getattr(table, n) is not None]
+    optional = [n for n in ("target", "logprob", "observer") if getattr(table, n) is not None]
     return [*names, *optional, *table.extras]
 
 

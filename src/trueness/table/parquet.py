@@ -12,7 +12,12 @@ from trueness.table.native import header_of, names_of, rows_of
 if TYPE_CHECKING:
     import duckdb
 
-TYPES: Mapping[str, str] = {"epoch": "INTEGER", "target": "VARCHAR[]", "logprob": "DOUBLE"}
+TYPES: Mapping[str, str] = {
+    "epoch": "INTEGER",
+    "target": "VARCHAR[]",
+    "logprob": "DOUBLE",
+    "observer": "DOUBLE[]",
+}
 """Types of columns that are no text."""
 METADATA_KEY = "trueness"
 """Under this key the file's metadata hold the header line."""
