@@ -6,6 +6,7 @@ import numpy as np
 
 from trueness.contract.blocks import Block, Fact, Facts, Notes, Statement, Table
 from trueness.contract.serial import Json, canonical, plain
+from trueness.extract.audit import extraction_audit
 from trueness.table import NULL, OUTCOMES, AnswerTable, Outcome
 
 _SHOWN = 20
@@ -40,6 +41,7 @@ def log_facts(table: AnswerTable) -> dict[str, Json]:
         "outcomes": plain(outcomes_of(table)),
         "completed": table.completed,
         "extractor": table.extractor,
+        "audit": plain(extraction_audit(table)),
         "protocol": {c: dict(p.fields) for c, p in table.protocols.items()},
         "unknown": [] if log is None else list(log.unknown),
         "warnings": [] if log is None else list(log.warnings),
@@ -78,8 +80,34 @@ def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ..
             ),
         ),
         _counts("Outcomes", outcomes_of(table)),
+        *_audit(table),
         *_lists(facts),
     )  # fmt: skip
+
+
+def _audit(table: AnswerTable) -> tuple[Block, ...]:
+    """What the keys unite or keep apart, where there is something to say."""
+    found = extraction_audit(table)
+    lines = [
+        f"item {u.item}: {u.key} was given as {', '.join(w or 'no unit' for w in u.units)} and counts "
+        "as one answer"
+        for u in found.two_units
+    ]
+    lines += [
+        f"item {p.item}: {p.percent} % and {p.share} are two answers"
+        for p in found.percent_and_share
+    ]
+    for n, what in (
+        (found.infrastructure_texts, "texts are messages of the host, so missing data"),
+        (
+            found.label_text_mismatches,
+            "answers name one option and the text of another; the label counts",
+        ),
+        (found.approximate, "numbers are called approximate"),
+    ):
+        lines += [f"{n:,} {what}"] if n else []
+    more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return (Notes("What the keys unite and keep apart", (*lines[:_SHOWN], *more)),) if lines else ()
 
 
 def sentence(facts: Mapping[str, Json]) -> str:

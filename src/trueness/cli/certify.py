@@ -26,7 +26,7 @@ SHOWN = {
 
 
 @click.command(short_help="At least how many answers are wrong, without a key.")
-@click.argument("answers", type=options.existing_file())
+@click.argument("answers", type=options.existing_log())
 @options.columns
 @options.declaration
 @options.ceiling

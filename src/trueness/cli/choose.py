@@ -12,7 +12,7 @@ from trueness.cli.exits import Exit
 
 
 @click.command(short_help="The condition with provably fewest not right.")
-@click.argument("answers", type=options.existing_file())
+@click.argument("answers", type=options.existing_log())
 @options.columns
 @options.declaration
 @click.option("--baseline", metavar="NAME", help="The condition to beat (default: none).")

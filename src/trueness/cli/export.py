@@ -10,7 +10,7 @@ from trueness.cli.exits import Exit
 
 
 @click.command(short_help="An answer table as CSV, Parquet or JSON lines.")
-@click.argument("answers", type=options.existing_file())
+@click.argument("answers", type=options.existing_log())
 @options.columns
 @click.option(
     "-o",

@@ -12,8 +12,8 @@ from trueness.cli.exits import of_readings
 
 @click.command(short_help="Any sensor by name; with two files, compare.")
 @click.argument("sensor")
-@click.argument("answers", type=options.existing_file())
-@click.argument("after", type=options.existing_file(), required=False)
+@click.argument("answers", type=options.existing_log())
+@click.argument("after", type=options.existing_log(), required=False)
 @options.columns
 @click.option(
     "-P",
