@@ -89,9 +89,9 @@ def _audit(table: AnswerTable) -> tuple[Block, ...]:
     """What the keys unite or keep apart, where there is something to say."""
     found = extraction_audit(table)
     lines = [
-        f"item {u.item}: {u.key} was given as {', '.join(w or 'no unit' for w in u.units)} and counts "
-        "as one answer"
+        f"item {u.item}: {u.key} was given as {units} and counts as one answer"
         for u in found.two_units
+        for units in [", ".join(w or "no unit" for w in u.units)]
     ]
     lines += [
         f"item {p.item}: {p.percent} % and {p.share} are two answers"
