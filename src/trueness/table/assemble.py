@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
-from trueness.contract.serial import Json, dumps
+from trueness.contract.serial import Json
 from trueness.table.aliases import Roles
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
-from trueness.table.cells import CellSource, Source, is_missing
+from trueness.table.cells import Source
 from trueness.table.column import NULL, Column
 from trueness.table.jsonlines import FORMAT
 from trueness.table.keys import epochs_of, number_epochs, row_keys, without_repeats
@@ -47,7 +47,7 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         outcome=outcome,
         answer=answer,
         reason=reason,
-        row_number=_row_numbers(source),
+        row_number=np.asarray(source.row_numbers, dtype=np.int64),
         completion=completion,
         target=source.golds(roles.columns["target"]) if "target" in roles else None,
         logprob=_floats(source.numbers(roles.columns["logprob"])) if "logprob" in roles else None,
@@ -55,8 +55,6 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         weight=_weights(source, roles, notes),
         extras=_extras(source, roles),
         completed=source.completed,
-        protocols=_protocols(source.header, condition.words),
-        planned=_planned(source.header, condition.words),
         extractor=_extractor(source.header),
         relation=labels.get("relation"),
         entity=labels.get("entity"),
@@ -66,6 +64,11 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         entity_key=labels.get("entity_key"),
     )
     table = _drawn(table, notes)
+    table = replace(
+        table,
+        protocols=_protocols(source.header, table.conditions),
+        planned=_planned(source.header, table.conditions),
+    )
     last_wins = source.header is not None and FORMAT in source.header
     table = _with_epochs(table, notes, numbered=epoch is not None, last_wins=last_wins)
     return replace(table, notes=tuple(notes))
@@ -212,12 +215,6 @@ def _check_answered(
         raise InputError(msg)
 
 
-def _row_numbers(source: Source) -> NDArray[np.int64]:
-    if isinstance(source, CellSource):
-        return np.asarray(source.row_numbers, dtype=np.int64)
-    return np.arange(1, source.n_rows + 1, dtype=np.int64)
-
-
 def _floats(column: Column[str]) -> NDArray[np.float64]:
     values = np.full(len(column.words) + 1, np.nan)
     for i, word in enumerate(column.words):
@@ -257,18 +254,7 @@ def _weights(source: Source, roles: Roles, notes: list[str]) -> NDArray[np.int64
 
 
 def _extras(source: Source, roles: Roles) -> dict[str, Column[str]]:
-    if not isinstance(source, CellSource):
-        return {name: source.text(column) for name, column in roles.evidence.items()}
-    return {
-        name: Column.of(_plain_text(v) for v in source.cells[column])
-        for name, column in roles.evidence.items()
-    }
-
-
-def _plain_text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value if value is None else str(value)
-    return None if is_missing(value) else dumps(value)
+    return {name: source.evidence(column) for name, column in roles.evidence.items()}
 
 
 def _protocols(header: Mapping[str, Json] | None, conditions: Sequence[str]) -> dict[str, Protocol]:

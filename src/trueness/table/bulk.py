@@ -68,6 +68,11 @@ class BulkSource:
         self.n_rows = self._store.rows(f"SELECT count(*) FROM {self._table}")[0][0]  # noqa: S608 - ours
 
     @property
+    def row_numbers(self) -> NDArray[np.int64]:
+        """Where each row stood in its source, from 1."""
+        return np.arange(1, self.n_rows + 1, dtype=np.int64)
+
+    @property
     def names(self) -> Sequence[str]:
         """Columns, in the order of the source."""
         return tuple(self._types)
@@ -86,6 +91,10 @@ class BulkSource:
         """A column of answers: text or null, nothing else."""
         if self._types[name] != "VARCHAR":
             self._refuse(name, "text is")
+        return self.text(name)
+
+    def evidence(self, name: str) -> Column[str]:
+        """A column of anything, as text."""
         return self.text(name)
 
     def numbers(self, name: str) -> Column[str]:
@@ -153,7 +162,7 @@ def read_parquet(path: Path) -> BulkSource | CellSource:
 
     store = TextStore()
     try:
-        file = f"read_parquet('{_plain_path(path, store)}')"
+        file = f"read_parquet('{plain_path(path, store)}')"
         described = store.rows(f"DESCRIBE SELECT * FROM {file}")  # noqa: S608 - an escaped path
         types = {str(row[0]): str(row[1]) for row in described}
         header = _header(store, path)
@@ -192,7 +201,7 @@ def read_bulk_delimited(path: Path) -> BulkSource | None:
     columns = ", ".join(f"'{n.replace(chr(39), chr(39) * 2)}': 'VARCHAR'" for n in names)
     filled = ", ".join(f"'{n.replace(chr(39), chr(39) * 2)}'" for n in names)
     file = (
-        f"read_csv('{_plain_path(path, store)}', header = true, auto_detect = false, "
+        f"read_csv('{plain_path(path, store)}', header = true, auto_detect = false, "
         f"delim = '{delimiter}', quote = '\"', escape = '\"', columns = {{{columns}}}, "
         f"force_not_null = [{filled}], strict_mode = true, null_padding = false, "
         "ignore_errors = false, max_line_size = 100000000)"
@@ -206,7 +215,7 @@ def read_bulk_delimited(path: Path) -> BulkSource | None:
 
 
 def _header(store: TextStore, path: Path) -> Mapping[str, Json] | None:
-    name = _plain_path(path, store)
+    name = plain_path(path, store)
     found = store.rows(f"SELECT key, value FROM parquet_kv_metadata('{name}')")  # noqa: S608 - escaped
     for key, value in found:
         if bytes(key) == METADATA_KEY.encode():
@@ -216,7 +225,7 @@ def _header(store: TextStore, path: Path) -> Mapping[str, Json] | None:
     return None
 
 
-def _plain_path(path: Path, store: TextStore) -> str:
+def plain_path(path: Path, store: TextStore) -> str:
     """The path as DuckDB reads it literally: names with wildcards get another name first."""
     if _GLOB & set(str(path)):
         other = Path(store.folder) / f"source-{next(_NUMBERS)}"

@@ -2,6 +2,7 @@
 
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
-from trueness.contract.serial import Json
+from trueness.contract.serial import Json, dumps
 from trueness.table.column import NULL, Column
 
 
@@ -54,8 +55,15 @@ class Source(Protocol):
     def completed(self) -> bool:
         """Whether the source was read to its proper end."""
 
+    @property
+    def row_numbers(self) -> Sequence[int] | NDArray[np.int64]:
+        """Where each row stood in its source, from 1."""
+
     def text(self, name: str) -> Column[str]:
         """An identifying column as text: whole numbers are written out, null stays null."""
+
+    def evidence(self, name: str) -> Column[str]:
+        """A column of anything, as text."""
 
     def answers(self, name: str) -> Column[str]:
         """A column of answers: text or null, nothing else."""
@@ -118,6 +126,10 @@ class CellSource:
             For any other value: names the row, the type and the value.
         """
         return Column.of(self._answer(name, i, v) for i, v in enumerate(self.cells[name]))
+
+    def evidence(self, name: str) -> Column[str]:
+        """A column of anything, as text: JSON where it is none."""
+        return Column.of(_plain_text(v) for v in self.cells[name])
 
     def numbers(self, name: str) -> Column[str]:
         """A column of numbers, written out."""
@@ -197,6 +209,12 @@ def is_missing(value: object) -> bool:
     return isinstance(value, float) and value != value  # noqa: PLR0124 - nan differs from itself
 
 
+def _plain_text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value if value is None else str(value)
+    return None if is_missing(value) else dumps(value)
+
+
 def vector(value: object) -> tuple[float, ...] | None:
     """Numbers of a list, of one number, or of their JSON text; None when one is not finite.
 
@@ -245,7 +263,12 @@ def add_row(cells: dict[str, list[object]], row: Mapping[str, object], index: in
             column = cells[name] = []
         if len(column) < index:
             column.extend([_nothing(name)] * (index - len(column)))
-        column.append(value)
+        short = type(value) is str and len(value) <= _SHORT
+        column.append(sys.intern(str(value)) if short else value)
+
+
+_SHORT = 40
+"""Texts up to this length are kept once however often they come."""
 
 
 def even_out(cells: dict[str, list[object]], n_rows: int) -> None:

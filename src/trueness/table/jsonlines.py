@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
-from trueness.table.cells import CellSource, Constant, from_rows
+from trueness.table.cells import CellSource, Constant, add_row, even_out, from_rows
 from trueness.table.sniff import decoded_json, undecodable_note, unreadable
 
 FORMAT = "trueness"
@@ -112,25 +112,31 @@ class _NoLinesError(Exception):
 
 def _read_lines(path: Path, file: IO[bytes]) -> CellSource:
     lines = Lines(path)
-    rows: list[dict[str, Any]] = []
+    cells: dict[str, list[object]] = {}
+    n_rows = 0
     try:
-        rows.extend(row for _, row in lines.rows(file))
+        for _, row in lines.rows(file):
+            add_row(cells, row, n_rows)
+            n_rows += 1
     except InputError as error:
-        if not rows and lines.header is None:
+        if not n_rows and lines.header is None:
             raise _NoLinesError(error) from error
         raise
-    if not rows and lines.header is None:
+    if not n_rows and lines.header is None:
         raise _NoLinesError(_nothing_whole(path))
-    if not rows:
+    if not n_rows:
         msg = f"{path} holds a header and no rows; at least one answer is wanted. Check the file."
         raise InputError(msg)
     if lines.header is not None:
         check_version(lines.header, path)
-    if len(rows) == 1 and lines.header is None and _is_columns(rows[0]):
-        return _columns(rows[0], path)
+    if n_rows == 1 and lines.header is None:
+        only = {name: column[0] for name, column in cells.items()}
+        if _is_columns(only):
+            return _columns(only, path)
+    even_out(cells, n_rows)
     return CellSource(
-        from_rows(rows),
-        range(1, len(rows) + 1),
+        cells,
+        range(1, n_rows + 1),
         header=lines.header,
         notes=_notes(lines),
         completed=not lines.torn,
@@ -165,7 +171,7 @@ def _is_columns(value: Mapping[str, object]) -> bool:
     return len(value) > 1 and all(isinstance(column, list) for column in value.values())
 
 
-def _columns(value: Mapping[str, list[object]], path: Path) -> CellSource:
+def _columns(value: Mapping[str, Any], path: Path) -> CellSource:
     lengths = {name: len(column) for name, column in value.items()}
     if len(set(lengths.values())) != 1 or not next(iter(lengths.values())):
         msg = (

@@ -12,12 +12,19 @@ from trueness.table.column import NULL, Column
 
 def row_keys(table: AnswerTable) -> NDArray[np.int64]:
     """One whole number for each (item, condition, model): equal numbers, equal labels."""
-    keys = table.item.codes.astype(np.int64)
+    keys, n_keys = table.item.codes.astype(np.int64), len(table.item.words)
     for column in (table.condition, table.model):
         if column is not None and column.codes.any():
-            keys = keys * (len(column.words) + 1) + (column.codes + 1)
-            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            n_words = len(column.words) + 1
+            keys, n_keys = keys * n_words + (column.codes + 1), n_keys * n_words
+            if n_keys > _SPARSE * len(keys):
+                keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+                n_keys = len(keys)
     return keys
+
+
+_SPARSE = 4
+"""Whole numbers up to so many times the rows may stay as they are."""
 
 
 def epochs_of(column: Column[str], notes: list[str]) -> NDArray[np.int32]:
@@ -74,6 +81,8 @@ def without_repeats(
     InputError
         When two rows have one key and different text; names item, epoch and both rows.
     """
+    if _ascending(keys, table.epoch):
+        return table
     order = np.lexsort((np.arange(len(keys)), table.epoch, keys))
     k, e = keys[order], table.epoch[order]
     again = np.r_[False, (k[1:] == k[:-1]) & (e[1:] == e[:-1])]
@@ -90,11 +99,20 @@ def without_repeats(
     return replace(table.take(keep), n_repeated=int(again.sum()))
 
 
+def _ascending(keys: NDArray[np.int64], epoch: NDArray[np.int32]) -> bool:
+    """Whether each row's key and epoch come after those before: then none stands twice."""
+    later = keys[1:] > keys[:-1]
+    later |= (keys[1:] == keys[:-1]) & (epoch[1:] > epoch[:-1])
+    return bool(later.all())
+
+
 def _refuse_unequal(table: AnswerTable, one: NDArray[np.intp], two: NDArray[np.intp]) -> None:
     differs = table.outcome[one] != table.outcome[two]
     for column in (table.completion, table.answer, table.reason):
         if column is not None:
             differs |= column.codes[one] != column.codes[two]
+    if table.weight is not None:
+        differs |= table.weight[one] != table.weight[two]
     if differs.any():
         at = int(np.argmax(differs))
         i, j = int(one[at]), int(two[at])

@@ -9,10 +9,11 @@ from trueness.table.aliases import resolve
 from trueness.table.answers import AnswerTable
 from trueness.table.assemble import assemble
 from trueness.table.bulk import BulkSource, read_bulk_delimited, read_parquet
+from trueness.table.bulk_lines import LineSource, OddContentError, read_bulk_lines
 from trueness.table.cells import CellSource, Source
 from trueness.table.delimited import read_delimited
 from trueness.table.frames import read_frame
-from trueness.table.jsonlines import read_json
+from trueness.table.jsonlines import FORMAT, read_json
 from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
 from trueness.table.side_by_side import by_model
@@ -100,16 +101,36 @@ def read_answers(
         if reader is not None:
             _check_no_columns(Path(source), explicit)
             return reader.read(Path(source))
-    opened = _opened(source)
+    bulk = _large_lines(source)
+    if bulk is not None:
+        try:
+            return _assembled(bulk, explicit)
+        except (OddContentError, InputError):
+            del bulk  # read line by line, it works or says in which line the fault is
+    return _assembled(_opened(source), explicit)
+
+
+def _assembled(opened: Source, explicit: Mapping[str, str | None]) -> AnswerTable:
     if isinstance(opened, CellSource):
         opened = by_model(opened)
-    native = opened.header is not None and "trueness" in opened.header
+    native = opened.header is not None and FORMAT in opened.header
     roles = resolve(opened.names, explicit, native=native)
     if isinstance(opened, CellSource):
         opened, roles = long(opened, roles)
+    elif isinstance(opened, LineSource):
+        roles = opened.load(roles)
     elif isinstance(opened, BulkSource):
         opened.load([*roles.columns.values(), *roles.evidence.values()])
     return assemble(opened, roles)
+
+
+def _large_lines(source: object) -> LineSource | None:
+    """A large JSON lines file as DuckDB sees it; None for everything else."""
+    if not isinstance(source, (str, os.PathLike)):
+        return None
+    path = Path(source)
+    large = path.is_file() and path.stat().st_size >= BULK_BYTES
+    return read_bulk_lines(path) if large and sniff(path) is FileKind.JSON else None
 
 
 def _check_no_columns(path: Path, explicit: Mapping[str, str | None]) -> None:

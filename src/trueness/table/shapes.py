@@ -54,6 +54,11 @@ def long(source: CellSource, roles: Roles) -> tuple[CellSource, Roles]:
     return replace(source, cells=cells, row_numbers=rows), replace(roles, columns=columns)
 
 
+def greedy_name(condition: object) -> str:
+    """The condition of greedy answers beside the draws of a condition."""
+    return GREEDY if condition in {None, NO_CONDITION} else f"{GREEDY}:{condition}"
+
+
 def with_greedy(fields: Mapping[str, Json]) -> dict[str, Json]:
     """Facts about greedy answers, from those about the draws beside them."""
     decoding = fields.get("decoding")
@@ -134,9 +139,8 @@ def _conditions(
     given: Sequence[object] = source.cells[name] if name else [None] * source.n_rows
     cells: list[object] = []
     for condition, n_draws, n in zip(given, counts, totals, strict=True):
-        beside = condition not in {None, NO_CONDITION}
         cells.extend([condition] * n_draws)
-        cells.extend([f"{GREEDY}:{condition}" if beside else GREEDY] * (n - n_draws))
+        cells.extend([greedy_name(condition)] * (n - n_draws))
     return cells
 
 
