@@ -112,7 +112,7 @@ def compare(
     verdicts = _verdicts(fail_on, pairs=bool(after))
     reading = options.reading(typed)
     params = {k: v for k, v in options.given(typed).items() if k not in reading}
-    params |= {"condition": only} if only else {}
+    params |= {"only": only} if only else {}
     title = " → ".join(p.name for p in (before, *after))
     found: Mapping[str, Reading]
     if not after:

@@ -15,6 +15,9 @@ from trueness.stats.clouds import Clouds
 from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, Protocol
 
 ANSWERED, ERROR = OUTCOMES.index(Outcome.ANSWERED), OUTCOMES.index(Outcome.ERROR)
+NO_ANSWER = OUTCOMES.index(Outcome.NO_ANSWER)
+UNREAD = "no_candidate"
+"""Reason of a draw whose text holds nothing that the rules take for an answer."""
 GREEDY = "greedy"
 """Condition under which files keep one greedy answer an item."""
 NONE_OUTCOMES = (Outcome.NO_ANSWER.value, Outcome.REFUSED.value, Outcome.TRUNCATED.value)
@@ -172,8 +175,8 @@ def atlas_of(tables: Sequence[AnswerTable], params: Params) -> Atlas:
 
 def _drawn(table: AnswerTable, params: Params) -> tuple[str, AnswerTable]:
     """The condition whose draws are the clouds, and its rows."""
-    if params.condition is not None:
-        return params.condition, table.only(params.condition)
+    if params.only is not None:
+        return params.only, table.only(params.only)
     names = table.conditions
     if len(names) == 1:
         return names[0], table
@@ -196,8 +199,8 @@ def clouds_of(tables: Sequence[AnswerTable], params: Params) -> tuple[Clouds, ..
 def conditions_of(table: AnswerTable, params: Params) -> dict[str, AnswerTable]:
     """Each condition whose draws are clouds, with its rows; greedy answers go with a single one."""
     names = table.conditions
-    if params.condition is not None:
-        return {params.condition: table.only(params.condition)}
+    if params.only is not None:
+        return {params.only: table.only(params.only)}
     rest = [n for n in names if n != GREEDY and not _is_greedy(table, n)]
     if len(rest) == 1 or len(names) == 1:
         return {(rest or list(names))[0]: table}
@@ -426,6 +429,17 @@ def _reasons(table: AnswerTable) -> dict[str, int]:
 def failures(table: AnswerTable) -> dict[str, int]:
     """Missing draws by reason, most frequent first."""
     return _tally(table, table.outcome == ERROR)
+
+
+def n_unread(arm: Arm) -> int:
+    """Draws whose text is there and in which no rule found an answer."""
+    table = arm.table
+    if table.completion is None:
+        return 0
+    missed = [str(w) == UNREAD for w in table.reason.words]
+    rows = np.array([*missed, False])[table.reason.codes]
+    rows &= (table.outcome == NO_ANSWER) & (table.completion.codes != NULL)
+    return int(rows.sum() if table.weight is None else table.weight[rows].sum())
 
 
 def _tally(table: AnswerTable, rows: NDArray[np.bool_]) -> dict[str, int]:

@@ -23,6 +23,7 @@ from trueness.sensors.atlas.measure import (
     protocol_lines,
     state_of,
     synthetic,
+    unread,
     versions,
 )
 from trueness.sensors.atlas.pair_table import pair_table
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 Arrays = NDArray[np.float64]
 BANNER = "These protocols differ ({}): a difference may come from that, not from the checkpoint."
+SEEDS = ("seed", "seeds")
 SHARED_SEED = "both arms declare the same seed, so they may not be independent draws"
 
 
@@ -169,8 +171,8 @@ def _compared(
 
 def seeds_shared(found: Atlas) -> bool:
     """Whether both arms declare one seed, which voids what assumes independent arms."""
-    one, two = (arm.protocol.get("seed") for arm in found.arms)
-    return one is not None and one == two
+    one, two = (arm.protocol for arm in found.arms)
+    return any(one.get(name) is not None and one[name] == two.get(name) for name in SEEDS)
 
 
 def _reading(found: Change) -> Reading:
@@ -233,7 +235,8 @@ def _per_item(found: Change) -> Callable[[int], ItemReading]:
 
 def _blocks(found: Change) -> tuple[Block, ...]:
     orders, figures = found.params.orders, found.figures
-    out: list[Block] = [_statement(found), *synthetic(found.atlas.arms)]
+    arms = found.atlas.arms
+    out: list[Block] = [_statement(found), *synthetic(arms), *unread(arms, ("before", "after"))]
     if found.protocols.differs:
         out.append(Statement(BANNER.format(", ".join(found.protocols.differs)), "problem"))
     if found.comparison is not None and found.pairs is not None:
@@ -279,6 +282,13 @@ def notes(found: Change) -> tuple[str, ...]:
         lines.append(
             "Not known on either side, so not verified: " + ", ".join(found.protocols.unverified)
         )
+    if found.comparison is not None:
+        lines += [
+            f"No item has {order} draws in both arms: order {order} is not measured, so nothing "
+            "is shown to be equivalent at every order."
+            for order in found.params.orders
+            if found.comparison.entry(order, "total").estimate is None
+        ]
     if seeds_shared(found.atlas):
         lines.append(f"No standard error for this fixed slice: {SHARED_SEED}.")
     if found.audit is not None and found.audit.vanishes.any():

@@ -11,7 +11,7 @@ from trueness.contract.blocks import Block, Statement
 from trueness.contract.serial import Json, canonical
 from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas import draw, words
-from trueness.sensors.atlas.arms import Arm, Atlas, atlas_of
+from trueness.sensors.atlas.arms import Arm, Atlas, atlas_of, n_unread
 from trueness.sensors.atlas.figures import Figures, number
 from trueness.sensors.atlas.gaps import gaps_of
 from trueness.sensors.atlas.params import Params
@@ -166,7 +166,7 @@ def _per_item(
 def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Block, ...]:
     measured = state is State.MEASURED
     out: list[Block] = [Statement(said, "neutral" if measured else "problem")]
-    out += synthetic(found.arms)
+    out += [*synthetic(found.arms), *unread(found.arms)]
     if measured:
         out.append(draw.stacked([("", figures)], figures.params.orders))
         curve = draw.votes([("", figures)])
@@ -176,7 +176,13 @@ def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Bl
     gaps = gaps_of(figures)
     out += [gaps.block()] if gaps is not None else []
     out.append(draw.absent([("", figures.arm)]))
-    out += draw.closing(protocol_lines(found.arms), sensor.CONTRACT.blind_to, notes_of(found.arms))
+    notes = [*notes_of(found.arms)]
+    notes += [
+        f"No item has {order} draws: order {order} is not measured."
+        for order in figures.params.orders
+        if measured and figures.mean(order, "total") is None
+    ]
+    out += draw.closing(protocol_lines(found.arms), sensor.CONTRACT.blind_to, notes)
     return tuple(out)
 
 
@@ -185,6 +191,21 @@ def synthetic(arms: Sequence[Arm]) -> tuple[Statement, ...]:
     said = [s for arm in arms for s in (arm.protocol.get("note"), *arm.table.notes)]
     made = [s for s in said if isinstance(s, str) and s.startswith(SYNTHETIC)]
     return (Statement(made[0], "problem"),) if made else ()
+
+
+def unread(arms: Sequence[Arm], names: Sequence[str] = ("",)) -> tuple[Statement, ...]:
+    """A warning where the rules found no answer in most texts: they may be the wrong rules."""
+    out = []
+    for arm, name in zip(arms, names, strict=True):
+        n, k = n_unread(arm), int(arm.clouds.draws.sum())
+        if 2 * n > k:
+            said = f" {name}" if name else ""
+            text = (
+                f"No answer was found in {n:,} of {k:,} texts{said}, and they count as no answer. "
+                "If a text is the answer itself, read it with --answer-kind text, option or short."
+            )
+            out.append(Statement(text, "problem"))
+    return tuple(out)
 
 
 def notes_of(arms: Sequence[Arm]) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Params:
         Of every interval; 1 - level is the error rate of a verdict's directions.
     strict : bool
         Half the error rate for directions and for equivalences.
-    condition : str or None
+    only : str or None
         Whose draws are the clouds, where a table holds several conditions.
     greedy_before, greedy_after : str or None
         Conditions with the greedy answers; found by themselves where None.
@@ -56,7 +56,7 @@ class Params:
     margin: float | None = None
     level: float = 0.95
     strict: bool = False
-    condition: str | None = None
+    only: str | None = None
     greedy_before: str | None = None
     greedy_after: str | None = None
     allow_differ: tuple[str, ...] = ()
