@@ -18,8 +18,8 @@ NO_ANSWER = {"empty", "declined", "no_candidate", "ambiguous", "out_of_range", "
 ERRORS = {"missing_completion", "content_filter", "infrastructure_text", "error"}
 PIECES = (
     "\\boxed{", "}", "{", "(", ")", "[", "]", "$", "\\(", "\\)", "####", "A:", "Answer:",
-    "answer is ", "The answer is ", "**", "1", "23", "4,567", "3,14", "1.5", ".", ",", "-", "–", "−",
-    "/", "5/0", "=", "\\frac", "{1}{2}", "^", "²", "½", "\n", "\r\n", "\t", " ", "<think>",
+    "answer is ", "The answer is ", "**", "1", "23", "4,567", "3,14", "1.5", ".", ",", "-", "–",
+    "−", "/", "5/0", "=", "\\frac", "{1}{2}", "^", "²", "½", "\n", "\r\n", "\t", " ", "<think>",
     "</think>", "```", '"answer": ', '{"answer": "', '"', "%", "°", "\\text{", "€", "k", "million",
     "pm", ":", "3:30", "to", "between", "and", "or", "not", "because", "A", "B)", "(C)", "E", "I",
     "I cannot help", "unknown", "Q:", "Error: 429", "\u0661", "５", "\u200b", "\ud800", "\u202e",
