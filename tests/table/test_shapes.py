@@ -199,3 +199,30 @@ def test_frames_hold_lists_of_draws_too() -> None:
     for frame in (pd.DataFrame(rows), pl.DataFrame(rows, schema_overrides={"greedy": pl.String})):
         table = read_answers(frame)
         assert table.answer.values() == ["x", None, None]
+
+
+CLOUDS = Path(__file__).parents[1] / "data" / "clouds"
+
+
+@pytest.mark.parametrize("path", sorted(CLOUDS.glob("synthetic_*")), ids=lambda p: p.name)
+def test_the_synthetic_slices_say_that_they_are_synthetic(path: Path) -> None:
+    table = read_answers(path)
+    n_items = 50 if "attractor" in path.name else 25
+    assert any(note.startswith("SYNTHETIC") for note in table.notes)
+    assert table.conditions == ("none", "greedy")
+    assert (len(table.only("none")), len(table.only("greedy"))) == (8 * n_items, n_items)
+    assert "note" not in table.protocols["none"].fields
+    assert set(outcomes(table)) <= {"answered", "no_answer"}
+
+
+def test_real_clouds_are_read_whole() -> None:
+    qwen = read_answers(CLOUDS / "qwen_math_cot_100.jsonl")
+    assert (len(qwen), len(set(qwen.item.values()))) == (800, 100)
+    assert qwen.extras["tool_score"].values().count("true") == 728
+    assert qwen.completion is not None
+    assert str(qwen.completion[0]).startswith("To find the value")
+    solved = read_answers(CLOUDS / "gsm8k_example_model_solutions.jsonl")
+    correct = [
+        solved.only(c).extras["is_correct"].values().count("true") for c in solved.conditions
+    ]
+    assert (len(solved), correct) == (5276, [286, 515, 458, 742])

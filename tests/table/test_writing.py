@@ -1,5 +1,6 @@
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,43 @@ def test_keys_and_outcomes_come_back_from_csv(rows: list[dict[str, object]]) -> 
         write(table, Path(folder) / "t.csv")
         back = read_answers(Path(folder) / "t.csv")
     assert [f[:6] for f in facts(back)] == [f[:6] for f in facts(table)]
+
+
+BESIDE = st.fixed_dictionaries(
+    {
+        "item": st.sampled_from("abc"),
+        "answer": st.one_of(st.none(), WHOLE),
+        "observer": st.one_of(
+            st.none(), st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1)
+        ),
+        "weight": st.integers(1, 10**12),
+        "stopped_by": st.one_of(st.none(), WHOLE.filter(bool)),
+        "is_correct": st.one_of(st.none(), st.booleans()),
+    }
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(BESIDE, min_size=1, max_size=6), st.sampled_from(["jsonl", "parquet", "csv"]))
+def test_observers_weights_plans_and_evidence_come_back(
+    rows: list[dict[str, object]], suffix: str
+) -> None:
+    table = replace(keyed(read_answers(rows)), planned={"none": 8}, completed=False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"t.{suffix}"
+        write(table, path)
+        back = read_answers(path)
+    assert table.weight is not None
+    assert back.weight is not None
+    assert back.weight.tolist() == table.weight.tolist()
+    observers = [None] * len(table) if table.observer is None else table.observer.values()
+    assert (observers if back.observer is None else back.observer.values()) == observers
+    if suffix == "csv":
+        return  # a cell says neither null nor plans
+    assert (back.planned, back.completed) == ({"none": 8}, False)
+    for name, column in table.extras.items():
+        there = back.extras.get(name)
+        assert ([None] * len(back) if there is None else there.values()) == column.values()
 
 
 def test_protocols_notes_and_lone_surrogates_survive(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         observer=_observers(source, roles),
         weight=_weights(source, roles, notes),
         extras=_extras(source, roles),
-        completed=source.completed,
+        completed=source.completed and (source.header or {}).get("completed") is not False,
         extractor=_extractor(source.header),
         relation=labels.get("relation"),
         entity=labels.get("entity"),

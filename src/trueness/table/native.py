@@ -27,6 +27,7 @@ LABELS = (
     "reason",
 )
 """Text columns, in the order in which they are written."""
+_OPTIONAL = ("target", "logprob", "observer", "weight")
 _ALWAYS = frozenset({"item", "condition", "answer", "reason"})
 
 
@@ -64,6 +65,7 @@ def header_of(table: AnswerTable) -> dict[str, Json]:
         epochs_numbered=table.epochs_numbered,
         n_repeated=table.n_repeated,
         planned=dict(table.planned),
+        completed=table.completed,
         notes=list(table.notes),
     )
 
@@ -81,6 +83,7 @@ def rows_of(table: AnswerTable) -> Iterator[dict[str, Json]]:
     targets = None if table.target is None else table.target.values()
     logprobs = None if table.logprob is None else table.logprob.tolist()
     observers = None if table.observer is None else table.observer.values()
+    weights = None if table.weight is None else table.weight.tolist()
     for i in range(len(table)):
         row: dict[str, Json] = {"item": values["item"][i], "epoch": epochs[i]}
         row["outcome"] = OUTCOMES[outcomes[i]].value
@@ -94,6 +97,8 @@ def rows_of(table: AnswerTable) -> Iterator[dict[str, Json]]:
             row["logprob"] = logprobs[i]
         if observers is not None and observers[i] is not None:
             row["observer"] = list(observers[i] or ())
+        if weights is not None:
+            row["weight"] = weights[i]
         yield row
 
 
@@ -102,7 +107,7 @@ def names_of(table: AnswerTable) -> list[str]:
     names = [n for n in LABELS if n in _ALWAYS or _holds(table, n)]
     names[1:1] = ["epoch"]
     names.insert(names.index("answer"), "outcome")
-    optional = [n for n in ("target", "logprob", "observer") if getattr(table, n) is not None]
+    optional = [n for n in _OPTIONAL if getattr(table, n) is not None]
     return [*names, *optional, *table.extras]
 
 

@@ -17,6 +17,7 @@ TYPES: Mapping[str, str] = {
     "target": "VARCHAR[]",
     "logprob": "DOUBLE",
     "observer": "DOUBLE[]",
+    "weight": "BIGINT",
 }
 """Types of columns that are no text."""
 METADATA_KEY = "trueness"
