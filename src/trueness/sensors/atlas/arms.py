@@ -113,6 +113,11 @@ class Atlas:
             group=None if self.group is None else self.group[where],
         )
 
+    @property
+    def premise(self) -> bool:
+        """Whether no answer is the right outcome of every item."""
+        return bool(len(self.items)) and bool(self.rights.premise.all())
+
     def strata(self) -> tuple["Atlas", "Atlas | None"]:
         """Items whose right outcome is an answer, and those where it is none; never averaged."""
         premise = self.rights.premise
@@ -181,9 +186,10 @@ def _drawn(table: AnswerTable, params: Params) -> tuple[str, AnswerTable]:
     if len(names) == 1:
         return names[0], table
     asked = {params.greedy_before, params.greedy_after, GREEDY}
-    rest = [n for n in names if n not in asked and not _is_greedy(table, n)]
-    if len(rest) == 1:
-        return rest[0], table.only(rest[0])
+    named = [n for n in names if n not in asked]
+    for rest in ([n for n in named if not _is_greedy(table, n)], named):
+        if len(rest) == 1:
+            return rest[0], table.only(rest[0])
     msg = (
         f"the table holds {len(names)} conditions ({', '.join(names[:5])}). "
         "Name the one whose draws are meant with --only."

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas import draw, words
 from trueness.sensors.atlas.arms import Atlas, atlas_of
 from trueness.sensors.atlas.audit import Audit, audit_of
-from trueness.sensors.atlas.details import details
+from trueness.sensors.atlas.details import details, paired_mean
 from trueness.sensors.atlas.figures import Figures, as_matrix, number
 from trueness.sensors.atlas.gaps import Gaps, gaps_of
 from trueness.sensors.atlas.greedy import Greedy, greedy_of
@@ -240,7 +241,7 @@ def _blocks(found: Change) -> tuple[Block, ...]:
     if found.protocols.differs:
         out.append(Statement(BANNER.format(", ".join(found.protocols.differs)), "problem"))
     if found.comparison is not None and found.pairs is not None:
-        out.append(draw.stacked(figures, orders))
+        out.append(draw.stacked(figures, orders, partial(paired_mean, found)))
         out.append(draw.deltas(found.comparison, orders, found.params.delta))
         arrows = draw.triangle(found.atlas, found.before, found.after)
         curve = draw.votes(figures)
@@ -254,6 +255,8 @@ def _blocks(found: Change) -> tuple[Block, ...]:
         pair_table(found.atlas, found.before, found.after, pairs=found.pairs, audit=found.audit)
     )
     out += [found.gaps.block()] if found.gaps is not None else []
+    if found.premise is not None:
+        out.append(_premise(found.premise))
     out.append(draw.absent([(name, f.arm) for name, f in figures]))
     if any(found.atlas.unpaired):
         out.append(_unpaired(found.atlas))
@@ -265,9 +268,20 @@ def _blocks(found: Change) -> tuple[Block, ...]:
     return tuple(out)
 
 
+def _premise(found: Change) -> Block:
+    """The stratum of false premises, in short."""
+    said = None if found.comparison is None else words.outcome(found.comparison.verdict)
+    arms = [found.before, found.after]
+    return draw.premise(
+        found.atlas.n_items, arms, partial(paired_mean, found), said or found.reason
+    )
+
+
 def _statement(found: Change) -> Statement:
     if found.comparison is None or found.state is not State.MEASURED:
         text = f"The change of agreement could not be measured: {found.reason}."
+        if found.greedy is not None:
+            text = f"{text} {found.greedy.sentence}"
         return Statement(text, "problem")
     draws = words.draws_text([f.draws for _, f in found.figures])
     text = words.change(found.comparison, found.params.primary, draws)
@@ -296,9 +310,6 @@ def notes(found: Change) -> tuple[str, ...]:
         lines.append(f"{n} items moved as spelled and not at all once keyed: spelling only.")
     if found.watched:
         lines.append(ORDER_NOTE)
-    if found.premise is not None:
-        n = found.premise.atlas.n_items
-        lines.append(f"{n} items whose right outcome is no answer are kept apart (false_premise).")
     return tuple(dict.fromkeys(lines))
 
 

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING
 
 from trueness.contract.serial import Json, plain
+from trueness.contract.states import State
 from trueness.sensors.atlas.figures import COLLISION, Figures, number
+from trueness.sensors.atlas.measure import not_split
 from trueness.stats.clouds import PARTS
 from trueness.stats.paired_slice import Comparison
 from trueness.stats.spectrum import rarefied_plugin, slice_mean
@@ -57,9 +59,12 @@ def _parts(found: "Change", comparison: Comparison) -> dict[str, Json]:
         row: dict[str, Json] = {}
         for part in PARTS:
             entry = comparison.entry(order, part)
+            if not_split(found.atlas, part):
+                row[part] = {"delta": None, "state": State.NOT_APPLICABLE.value}
+                continue
             row[part] = {
-                "before": _paired_mean(found, found.before, order, part),
-                "after": _paired_mean(found, found.after, order, part),
+                "before": paired_mean(found, found.before, order, part),
+                "after": paired_mean(found, found.after, order, part),
                 "delta": entry.estimate,
                 "se": entry.se,
                 "se_fixed_slice": entry.se_fixed_slice,
@@ -77,7 +82,7 @@ def _parts(found: "Change", comparison: Comparison) -> dict[str, Json]:
     return out
 
 
-def _paired_mean(found: "Change", figures: Figures, order: int, part: str) -> float | None:
+def paired_mean(found: "Change", figures: Figures, order: int, part: str) -> float | None:
     """Mean over the items measured in both arms, so that the change is their difference."""
     at = found.params.orders.index(order)
     both = found.before.parts[part][:, at] + found.after.parts[part][:, at]

@@ -1,6 +1,7 @@
 """The blocks of a page about repeated answers; bounded whatever the number of items."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,23 +33,28 @@ from trueness.stats.clouds import NONE, Clouds
 from trueness.stats.paired_slice import Comparison
 from trueness.stats.verdicts import Clause
 
+Mean = Callable[[Figures, int, str], float | None]
+"""Of an arm, at an order, of a part."""
 MAX_ROWS = 300
 MAX_ARROWS = 300
 MAX_STRIP = 6
 TEXT = 60
+SPLIT = "Agreement says nothing about right and wrong until it is split."
 STACK = ("gold", "wrong", "none")
 LABELS = {"gold": "gold", "wrong": "wrong", "none": "no answer", "total": "total"}
 ROLES = {"gold": "gold", "wrong": "wrong", "none": "none"}
 CORNERS = ("gold", "wrong", "no answer")
 
 
-def stacked(figures: Sequence[tuple[str, Figures]], orders: Sequence[int]) -> Bars:
+def stacked(
+    figures: Sequence[tuple[str, Figures]], orders: Sequence[int], mean: Mean = Figures.mean
+) -> Bars:
     """For each order a bar an arm: gold, wrong and no answer stacked to the total."""
     bars = []
     for order in orders:
         for label, found in figures:
-            parts = _stack(found, order)
-            total = found.mean(order, "total")
+            parts = _stack(partial(mean, found, order))
+            total = mean(found, order, "total")
             if parts:
                 said = f"total {words.bare(total, 4)}"
                 bars.append(Bar(label, parts, group=f"{order} draws agree", display=said))
@@ -58,17 +64,30 @@ def stacked(figures: Sequence[tuple[str, Figures]], orders: Sequence[int]) -> Ba
         tuple(bars),
         limit=_round_up(top),
         axis="probability that so many independent draws of one item agree",
-        note="Agreement says nothing about right and wrong until it is split.",
+        note=" ".join((SPLIT, *_some(figures))),
     )
 
 
-def _stack(found: Figures, order: int) -> tuple[Part, ...]:
-    if found.mean(order, "gold") is None:
+def _some(figures: Sequence[tuple[str, Figures]]) -> tuple[str, ...]:
+    """A sentence where only some items have a known right answer."""
+    known = figures[0][1].clouds.gold_known
+    n = int(known.sum())
+    if n in {0, len(known)}:
+        return ()
+    said = (
+        f"Gold and wrong are means over the {n:,} of {len(known):,} items whose right answer is "
+        "known, the rest over all: the segments need not add up to the total."
+    )
+    return (said,)
+
+
+def _stack(mean: Callable[[str], float | None]) -> tuple[Part, ...]:
+    if mean("gold") is None:
         split: tuple[tuple[str, str], ...] = (("semantic", "neutral"), ("none", "none"))
         names = {"semantic": "answered, right answer unknown", "none": "no answer"}
     else:
         split, names = tuple(ROLES.items()), LABELS
-    values = [(names[p], found.mean(order, p), role) for p, role in split]
+    values = [(names[p], mean(p), role) for p, role in split]
     return tuple(Part(n, v, words.bare(v, 4), role) for n, v, role in values if v is not None)
 
 
@@ -239,6 +258,24 @@ def arm_table(atlas: Atlas, figures: Figures) -> Table:
         n_rows=atlas.n_items,
         per_item=True,
     )
+
+
+def premise(
+    n: int, figures: Sequence[Figures], mean: Mean = Figures.mean, said: str | None = None
+) -> Facts:
+    """Items whose right outcome is no answer: how often draws agree on it, and on an answer."""
+    order = figures[0].params.primary
+
+    def shown(part: str) -> str:
+        return " → ".join(words.bare(mean(f, order, part), 4) for f in figures)
+
+    facts = [
+        Fact("items", f"{n:,}", "in no other figure"),
+        Fact("agreement on no answer", shown("gold"), f"right here; r = {order}"),
+        Fact("agreement on an answer", shown("wrong"), f"wrong here; r = {order}"),
+    ]
+    facts += [Fact("verdict", said, "of these items alone")] if said else []
+    return Facts("Items whose right outcome is no answer", tuple(facts))
 
 
 def absent(arms: Sequence[tuple[str, Arm]]) -> Facts:

@@ -35,6 +35,15 @@ class Greedy:
             "dropped": self.dropped,
         }
 
+    @property
+    def sentence(self) -> str:
+        """What moved, in one sentence."""
+        b, c = self.test.regressed, self.test.improved
+        p = float(self.test.p_exact)
+        return (
+            f"Of {self.n:,} greedy answers {b:,} regressed, {c:,} improved (McNemar p = {p:.3g})."
+        )
+
     def facts(self) -> Facts:
         """For the page."""
         one, two = self.right

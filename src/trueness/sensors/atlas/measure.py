@@ -61,7 +61,7 @@ def measure(table: AnswerTable, params: Params | None = None) -> Reading:
         n_items=found.n_items,
         per_item=Rows(found.n_items, _per_item(found, figures, state, reason)),
         details=details(found, figures) | {"false_premise": _premise(premise, params)},
-        blocks=_blocks(found, figures, said, state),
+        blocks=_blocks(found, figures, said, state, premise),
         fingerprint=fingerprint(found.arms, params),
         versions=versions(found.arms),
         seed=params.seed,
@@ -104,7 +104,11 @@ def details(found: Atlas, figures: Figures) -> dict[str, Json]:
     """Named figures of one arm."""
     orders, gaps = figures.params.orders, gaps_of(figures)
     parts: dict[str, Json] = {
-        str(r): {"n": _n(figures, r), **{p: figures.mean(r, p) for p in PARTS}} for r in orders
+        str(r): {
+            "n": _n(figures, r),
+            **{p: None if not_split(found, p) else figures.mean(r, p) for p in PARTS},
+        }
+        for r in orders
     }
     return {
         "n_items": found.n_items,
@@ -115,6 +119,11 @@ def details(found: Atlas, figures: Figures) -> dict[str, Json]:
         "missing": None if gaps is None else gaps.details(),
         **figures.details(),
     }
+
+
+def not_split(found: Atlas, part: str) -> bool:
+    """Whether a part does not apply: where no answer is right, it is the gold part."""
+    return part == "none" and found.premise
 
 
 def _premise(found: Atlas | None, params: Params) -> Json:
@@ -163,7 +172,9 @@ def _per_item(
     return entry
 
 
-def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Block, ...]:
+def _blocks(
+    found: Atlas, figures: Figures, said: str, state: State, premise: Atlas | None
+) -> tuple[Block, ...]:
     measured = state is State.MEASURED
     out: list[Block] = [Statement(said, "neutral" if measured else "problem")]
     out += [*synthetic(found.arms), *unread(found.arms)]
@@ -175,6 +186,8 @@ def _blocks(found: Atlas, figures: Figures, said: str, state: State) -> tuple[Bl
         out.append(draw.arm_table(found, figures))
     gaps = gaps_of(figures)
     out += [gaps.block()] if gaps is not None else []
+    if premise is not None:
+        out.append(draw.premise(premise.n_items, [Figures(premise.arms[0], figures.params)]))
     out.append(draw.absent([("", figures.arm)]))
     notes = [*notes_of(found.arms)]
     notes += [
