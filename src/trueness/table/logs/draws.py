@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.contract.errors import InputError
-from trueness.contract.serial import Json
+from trueness.contract.errors import CannotSerialise, InputError
+from trueness.contract.serial import Json, dumps
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.keys import number_epochs, row_keys, without_repeats
@@ -300,6 +300,23 @@ def _numbered(table: AnswerTable, keys: NDArray[np.int64]) -> AnswerTable:
     if numbers is None:
         numbers = np.ones(len(table), dtype=np.int32)
     return replace(table, epoch=numbers, epochs_numbered=True)
+
+
+def known(facts: Mapping[str, Json]) -> dict[str, Json]:
+    """The facts that are there and that a protocol can hold: no null, no NaN.
+
+    >>> known({"model": "m", "seed": None, "temperature": float("nan")})
+    {'model': 'm'}
+    """
+    return {name: value for name, value in facts.items() if value is not None and _holds(value)}
+
+
+def _holds(value: Json) -> bool:
+    try:
+        dumps(value)
+    except CannotSerialise:
+        return False
+    return True
 
 
 _NUMBER = re.compile(r"\d+")

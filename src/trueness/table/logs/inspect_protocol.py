@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trueness.contract.serial import Json
+from trueness.table.logs.draws import known
 
 _DECODING = (
     "temperature",
@@ -50,12 +51,16 @@ def protocol_of(header: Mapping[str, Any]) -> dict[str, Json]:
     facts |= {name: config[name] for name in _DECODING if name in config}
     if not independent(header):
         facts["independent_draws"] = False
-    return {name: value for name, value in facts.items() if value is not None}
+    return known(facts)
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _steps(plan: Mapping[str, Any]) -> list[list[Any]]:
     """Solvers and their settings; whether answers were cached changes no prompt."""
-    steps = [as_mapping(step) for step in plan.get("steps") or []]
+    steps = [as_mapping(step) for step in _listed(plan.get("steps"))]
     kept = [{k: v for k, v in as_mapping(s.get("params")).items() if k != "cache"} for s in steps]
     return [[step.get("solver"), params] for step, params in zip(steps, kept, strict=True)]
 
@@ -75,7 +80,7 @@ def independent(header: Mapping[str, Any]) -> bool:
     """
     config = generation(header)
     steps = as_mapping(header.get("plan")).get("steps")
-    params = [as_mapping(as_mapping(s).get("params")) for s in steps or []]
+    params = [as_mapping(as_mapping(s).get("params")) for s in _listed(steps)]
     caches = [as_mapping(settings.get("cache")) for settings in (config, *params)]
     shared = any(cache.get("per_epoch") is False for cache in caches)
     return config.get("temperature") != 0 and not shared

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trueness.contract.serial import Json
+from trueness.table.logs.draws import known
 from trueness.table.sniff import decoded_json
 
 _NAME = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d:.\-]+)\.jsonl")
@@ -78,7 +79,7 @@ def protocol_of(
     facts["stop"] = agreed.get("until")
     if any(not sampled(one, cached=cached(results)) for one in settings):
         facts["independent_draws"] = False
-    return {name: value for name, value in facts.items() if value is not None}
+    return known(facts)
 
 
 def model_of(results: Mapping[str, Any]) -> str | None:
@@ -96,7 +97,7 @@ def sampled(settings: Mapping[str, Any], *, cached: bool | None) -> bool:
     from its cache of requests where that is on.
     """
     temperature, sample = settings.get("temperature"), settings.get("do_sample")
-    if sample is False or temperature in {0, "0", "0.0"}:
+    if sample is False or temperature in (0, "0", "0.0"):
         return False
     if sample is None:
         return temperature is not None and cached is not True
