@@ -1,7 +1,7 @@
 """The one door for answers: any file or data frame, any names, one table."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from trueness.contract.errors import InputError
@@ -16,6 +16,7 @@ from trueness.table.frames import read_frame
 from trueness.table.jsonlines import FORMAT, read_json
 from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
+from trueness.table.shards import concat, shard_files
 from trueness.table.side_by_side import by_model
 from trueness.table.sniff import FileKind, sniff
 
@@ -51,9 +52,9 @@ def read_answers(
 
     Parameters
     ----------
-    source : path, data frame, list of dicts or dict of lists
-        Where the answers are. Data frames of any library that narwhals knows, or anything that
-        offers Arrow's C stream.
+    source : path, data frame, list of dicts, dict of lists, or list of paths
+        Where the answers are. A folder, or several paths, are shards of one table. Data frames of
+        any library that narwhals knows, or anything that offers Arrow's C stream.
     item, entity, answer, ... : str or None
         Names of columns; they win over every recognised name. ``answer`` and ``completion`` both
         name the text that was answered; where both are given, ``answer`` holds keys.
@@ -96,6 +97,30 @@ def read_answers(
         "logprob": logprob,
         "weight": weight,
     }
+    shards = _shards(source)
+    if shards is None:
+        return _read(source, explicit)
+    try:
+        return concat([_read(path, explicit) for path in shards])
+    except InputError as error:
+        if isinstance(source, (list, tuple)):
+            raise
+        msg = f"{source} is a folder and its files are shards of one table, but {error}"
+        raise InputError(msg) from error
+
+
+def _shards(source: object) -> Sequence[object] | None:
+    """The files of a list of paths, or of a folder that is no log of a tool; None of others."""
+    if isinstance(source, (list, tuple)) and source:
+        return source if all(isinstance(s, (str, os.PathLike)) for s in source) else None
+    if not isinstance(source, (str, os.PathLike)) or not Path(source).is_dir():
+        return None
+    if log_reader(Path(source)) is not None:
+        return None
+    return shard_files(Path(source)) or None
+
+
+def _read(source: object, explicit: Mapping[str, str | None]) -> AnswerTable:
     if isinstance(source, (str, os.PathLike)):
         reader = log_reader(Path(source))
         if reader is not None:
