@@ -54,6 +54,21 @@ def _lm_eval_lines(name: str, n_draws: int) -> Iterator[str]:
         yield json.dumps(row | {"exact_match": 0.0}) + "\n"
 
 
+def inspect_ai(file: Path, n_draws: int) -> None:
+    """A JSON log of inspect_ai, a sample a draw."""
+    config = {"epochs": REPEATS}
+    head = {"version": 2, "status": "success", "eval": {"task": "t", "config": config}}
+    with file.open("w", encoding="utf-8") as out:
+        out.write(json.dumps(head)[:-1] + ', "samples": [')
+        for i in range(n_draws):
+            item, epoch = divmod(i, REPEATS)
+            message = {"role": "assistant", "content": completion(item, epoch)}
+            output = {"choices": [{"message": message, "stop_reason": "stop"}]}
+            row = {"id": item, "epoch": epoch + 1, "input": f"Question {item}", "output": output}
+            out.write((", " if i else "") + json.dumps(row | {"target": str(item % 1000)}))
+        out.write("]}")
+
+
 def long_lines(file: Path, n_draws: int) -> None:
     """Generic JSON lines, one a draw."""
     with file.open("w", encoding="utf-8") as out:
@@ -74,6 +89,7 @@ def grouped_lines(file: Path, n_draws: int) -> None:
 
 SHAPES: dict[str, Callable[[Path, int], None]] = {
     "lm-evaluation-harness": lm_eval,
+    "inspect_ai": inspect_ai,
     "JSON lines, a draw each": long_lines,
     "JSON lines, an item each": grouped_lines,
 }

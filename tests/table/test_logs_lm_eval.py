@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from trueness.contract.errors import InputError
 from trueness.table import OUTCOMES, AnswerTable, read_answers
-from trueness.table.logs.lm_eval import by_document, log_probabilities, read
+from trueness.table.logs.lm_eval import by_document, log_probabilities, read, with_observer
 
 LOGS = Path(__file__).parents[1] / "data" / "logs" / "lmeval"
 MOCK = next((LOGS / "mock").glob("samples_*.jsonl"))
@@ -250,6 +250,10 @@ def test_scored_choices_are_no_cloud_and_keep_their_log_probabilities(
     with pytest.raises(InputError, match=r"multiple_choice\): no text was sampled"):
         read_answers(path)
     assert log_probabilities(path) == {"0": (-1.5, -0.5), "1": (-1.5, -0.5)}
+    sampled = lines(tmp_path / "c.jsonl", line(0, "four", "five"), line(7, "six"))
+    beside = with_observer(read(sampled), log_probabilities(path))
+    assert beside.observer is not None
+    assert beside.observer.values() == [(-1.5, -0.5), (-1.5, -0.5), None]
     with pytest.raises(InputError, match="line 1 holds no log-probabilities"):
         log_probabilities(lines(tmp_path / "b.jsonl", line(0, "four")))
 

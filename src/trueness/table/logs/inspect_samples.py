@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from array import array
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -208,33 +209,37 @@ class Attempts:
 
     def __init__(self, builder: TableBuilder, report: LogReport) -> None:
         self._builder, self._report = builder, report
-        self._kept: dict[tuple[str, str, int], tuple[int, bool, bytes]] = {}
+        self._rows: dict[tuple[str, str], dict[int, int]] = {}
+        self._digests = array("Q")
+        self._failed = bytearray()
         self._n_limited = 0
         self._n_served = 0
 
     def add(self, draw: Draw, run: str) -> None:
         """Take the next sample, in order of time."""
-        key = (run, draw.item, draw.epoch)
-        failed = draw.outcome is Outcome.ERROR
-        digest = _digest(draw)
-        before = self._kept.get(key)
-        if before is not None and before[2] == digest:
+        epochs = self._rows.setdefault((run, draw.item), {})
+        before = epochs.get(draw.epoch)
+        digest, failed = _digest(draw), draw.outcome is Outcome.ERROR
+        if before is not None and self._digests[before] == digest:
             self._report.drop("exact repeat")
             return
-        self._n_limited += draw.outcome is Outcome.TRUNCATED
-        self._n_served += "served_by" in draw.extras
-        if before is None:
-            self._kept[key] = (self._builder.add(draw), failed, digest)
-            return
-        row, failed_before, _ = before
-        self._report.drop("another attempt")
         which = "later sample kept"
-        if failed and not failed_before:
+        if before is not None and failed and not self._failed[before]:
             which = "sample without an error kept"
         else:
-            self._builder.drop(row)
-            self._kept[key] = (self._builder.add(draw), failed, digest)
-        self._report.duplicates.append(f"item {draw.item!r}, epoch {draw.epoch}: {which}")
+            epochs[draw.epoch] = self._add(draw, digest)
+        if before is not None:
+            if epochs[draw.epoch] != before:
+                self._builder.drop(before)
+            self._report.drop("another attempt")
+            self._report.duplicates.append(f"item {draw.item!r}, epoch {draw.epoch}: {which}")
+
+    def _add(self, draw: Draw, digest: int) -> int:
+        self._digests.append(digest)
+        self._failed.append(draw.outcome is Outcome.ERROR)
+        self._n_limited += draw.outcome is Outcome.TRUNCATED
+        self._n_served += "served_by" in draw.extras
+        return self._builder.add(draw)
 
     def finish(self) -> None:
         """Write what was found into the report."""
@@ -249,6 +254,7 @@ class Attempts:
             )
 
 
-def _digest(draw: Draw) -> bytes:
+def _digest(draw: Draw) -> int:
     text = f"{draw.outcome}\x00{draw.reason}\x00{draw.completion}"
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    raw = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(raw, "big")

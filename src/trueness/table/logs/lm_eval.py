@@ -118,6 +118,15 @@ def log_probabilities(path: Path) -> dict[str, tuple[float, ...]]:
     return found
 
 
+def with_observer(table: AnswerTable, values: Mapping[str, tuple[float, ...]]) -> AnswerTable:
+    """The table with numbers seen beside each item, such as `log_probabilities` gives.
+
+    Items without any are null.
+    """
+    each = Column.of(values.get(item) for item in table.item.words)
+    return replace(table, observer=Column(each.codes[table.item.codes], each.words))
+
+
 def by_document(table: AnswerTable) -> AnswerTable:
     """The table with documents' hashes as items, so that runs with other positions pair.
 
