@@ -254,6 +254,8 @@ def test_scored_choices_are_no_cloud_and_keep_their_log_probabilities(
     beside = with_observer(read(sampled), log_probabilities(path))
     assert beside.observer is not None
     assert beside.observer.values() == [(-1.5, -0.5), (-1.5, -0.5), None]
+    endless = line(9, resps=[[["-inf", "False"]], [["-0.5", "True"]]], arguments=arguments)
+    assert set(log_probabilities(lines(tmp_path / "d.jsonl", *rows, endless))) == {"0", "1"}
     with pytest.raises(InputError, match="line 1 holds no log-probabilities"):
         log_probabilities(lines(tmp_path / "b.jsonl", line(0, "four")))
 

@@ -1,6 +1,7 @@
 """Samples files of lm-evaluation-harness: a line per filter and document becomes a row a repeat."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -93,7 +94,8 @@ def read(path: Path) -> AnswerTable:
 def log_probabilities(path: Path) -> dict[str, tuple[float, ...]]:
     """The log-probability of every given choice, a document each, of a multiple-choice file.
 
-    These are no draws: they go beside a cloud as an observer.
+    These are no draws: they go beside a cloud as an observer. A document with one that is not
+    finite is left out.
 
     Parameters
     ----------
@@ -114,7 +116,8 @@ def log_probabilities(path: Path) -> dict[str, tuple[float, ...]]:
                 "Read sampled texts as draws instead."
             )
             raise InputError(msg)
-        found.setdefault(str(row.get("doc_id")), values)
+        if all(map(math.isfinite, values)):
+            found.setdefault(str(row.get("doc_id")), values)
     return found
 
 
