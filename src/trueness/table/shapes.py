@@ -56,7 +56,8 @@ def long(source: CellSource, roles: Roles) -> tuple[CellSource, Roles]:
 
 def greedy_name(condition: object) -> str:
     """The condition of greedy answers beside the draws of a condition."""
-    return GREEDY if condition in {None, NO_CONDITION} else f"{GREEDY}:{condition}"
+    plain = condition is None or condition == NO_CONDITION
+    return GREEDY if plain else f"{GREEDY}:{condition}"
 
 
 def with_greedy(fields: Mapping[str, Json]) -> dict[str, Json]:
