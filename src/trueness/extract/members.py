@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from trueness.extract.cutting import cut_at
 from trueness.extract.lists import split
-from trueness.extract.number_payloads import Numbers, cut_at
+from trueness.extract.number_payloads import Numbers
 from trueness.extract.numerals import MAX_DIGITS
 from trueness.extract.refusals import refusal_in
 from trueness.extract.result import Found

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator
 
+from trueness.extract.cutting import cut_at
 from trueness.extract.members import Members
-from trueness.extract.number_payloads import Numbers, cut_at
+from trueness.extract.number_payloads import Numbers
 from trueness.extract.result import Found
 from trueness.extract.texts import Texts
 from trueness.extract.wrappers import inner_texts

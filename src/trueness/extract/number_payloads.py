@@ -10,23 +10,19 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from trueness.extract.amounts import Grammar, Quantity
-from trueness.extract.lists import split
+from trueness.extract.cutting import cut_at
+from trueness.extract.lists import assigns, continues, is_list, joined
 from trueness.extract.number_words import worded
 from trueness.extract.numerals import MAX_DIGITS
 from trueness.extract.quantities import quantities
 from trueness.extract.refusals import refusal_in
 from trueness.extract.result import Found
-from trueness.extract.rules import APPROXIMATE, CUT_WORDS, NAMED
+from trueness.extract.rules import APPROXIMATE, NAMED
+from trueness.extract.unit_words import only_units, unit_note, unit_words
 from trueness.extract.units import SHORT, WORDS
 from trueness.extract.wrappers import CONTENT, expression, inner_texts, unwrapped
 
 _FAST = re.compile(r"\s*((-?)(\$?)(\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.0++)?)\.?\s*", re.ASCII)
-SENTENCE_END = re.compile(
-    r"(?<!approx)(?<!\bca)(?<!\bNo)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)[.!?](?=[*_\"'”’)\]]*(?:\s|$))"
-    r"|[。！？]",
-    re.IGNORECASE,
-)
-_CUT = re.compile(rf"(?<![^\W_])(?:{'|'.join(CUT_WORDS)})(?![^\W_])", re.IGNORECASE)
 _MATH = re.compile(
     r"\$\$([^$\n]+)\$\$|\$(?!\s)([^$\n]+)(?<![\s\\])\$(?!\d)"
     r"|\\\(((?:[^\\\n]|\\(?![()]))*+)\\\)|\\\[((?:[^\\\n]|\\(?![\[\]]))*+)\\\]"
@@ -38,31 +34,11 @@ _LEAD = re.compile(
     r"|that|equal to|between)(?![^\W_]))*+",
     re.IGNORECASE,
 )
-_JOIN = (
-    r"(?:,?\s*(?:and/or|or|and|plus|minus|times|&)(?![^\W_])|(?<=\s)x(?=\s)|[,;/+*×&]|\\times|\\cdot"
-    r"|\\text\{\s?(?:or|and)\s?\})"
-)
-_JOINED = re.compile(
-    rf"(?:[\s_()\[\]\"'$€£%°.\\]|\*\*|\*(?=\s))*+"
-    rf"(?:(?!(?:or|and|plus|minus|times)\b)[A-Za-z]+(?:[\s_.)\]$]|\*\*)*+)?{_JOIN}"
-    r"[\s*_()\[\]\"'$€£\\-]*+",
-    re.IGNORECASE,
-)
-_JOIN_LONG = 60
+_LONGEST_RUN = 60
 _MOST_SYMBOLS = 2
 _SYMBOL_AFTER = re.compile(r"([A-Za-z]+)(?![^\W_])|[\^_(]|\\(?:sqrt|pi|cdot|times|frac)")
 _SYMBOL_BEFORE = re.compile(r"[A-Za-z)}]\s?[-+*/^]$|[A-Za-z]\($|[_^]$")
 _RUN = re.compile(r"\S+")
-_LIST = re.compile(
-    r"\s*(?:[,;]|(?:or|and|\\text\{\s?(?:or|and)\s?\})(?![^\W_]))\s*\S", re.IGNORECASE
-)
-_UNITS = re.compile(
-    r"(?:[\s,.;:!?*_\"'’”)\]~-]|\\[,;: !%$]|\\(?:circ|quad|degree)(?![A-Za-z])|[/°%²³·]"
-    r"|\^\s?\{?\s?-?[1-4]\s?\}?|\([^()\d]{0,80}\)|(?P<word>[^\W\d_]+))*+"
-)
-_WORD = re.compile(r"[^\W\d_]+")
-_MOST_WORDS = 8
-_EQUATION = re.compile(r"(?:[,;]|(?<![^\W_])(?:or|and)(?![^\W_]))[^=]*?(?<![^\W_])[A-Za-z]\w?\s*$")
 _CANONICAL = re.compile(r"(?:t:\S+|range:\S+|time:[\d:]+|ratio:[\d:]+|compound:[\w ./]+)")
 _SIGN_BLANK = re.compile(r"-\s+(?=[\d.$\\])")
 
@@ -99,7 +75,7 @@ class Numbers:
             return found
         if "=" in text and text.rpartition("=")[2].strip():
             left, _, right = text.rpartition("=")
-            if _assigns(left):
+            if assigns(left):
                 return Found(None, 0, whole, reason="ambiguous")
             text = unwrapped(right, stops=".,;:" if box else ".,;:!?", brackets="{")
             if found := self._fixed(text):
@@ -109,7 +85,7 @@ class Numbers:
             return found
         if (words := worded(plain.strip("()[] .!?"))) is not None:
             return self._worded(words, whole)
-        if _listed(plain):
+        if is_list(plain):
             return Found(None, 0, whole, reason="ambiguous")
         return self.symbolic(text)
 
@@ -138,14 +114,13 @@ class Numbers:
             return None
         rest = text[first.end :]
         if first.key is None:
-            if first.problem == "ambiguous" and _units_only(rest):
+            if first.problem == "ambiguous" and only_units(rest):
                 return Found(None, 0, len(text), first.unit, "ambiguous")
             return None
         if box and rest.startswith("!"):
             return None
-        if (words := _units(rest, glued=True)) is None:
-            listed = _LIST.match(rest) and _has_digit(rest)
-            return Found(None, 0, len(text), reason="ambiguous") if listed else None
+        if (words := unit_words(rest, glued=True)) is None:
+            return Found(None, 0, len(text), reason="ambiguous") if continues(rest) else None
         return self._with_units(first, words, len(text))
 
     def _with_units(self, first: Quantity, words: str, end: int) -> Found:
@@ -181,7 +156,7 @@ class Numbers:
         start = 0
         if "=" in text and CONTENT.search(text, text.rindex("=") + 1):
             start = text.rindex("=") + 1
-            if _assigns(text[: start - 1]):
+            if assigns(text[: start - 1]):
                 return Found(None, 0, len(text), reason="ambiguous")
             if text.count("$", start) % 2 or text.count("\\(", 0, start) > text.count(
                 "\\)", 0, start
@@ -203,10 +178,10 @@ class Numbers:
         first = found[0]
         lead = _LEAD.match(text, start)
         if lead is not None and first.start <= lead.end():
-            if len(found) > 1 and _joined(text, first, found[1]):
+            if len(found) > 1 and joined(text[first.end : found[1].start]):
                 return Found(None, first.start, found[1].end, reason="ambiguous")
             first = self._symbol(text, first) or first
-            return first._replace(notes=(*first.notes, *_unit_note(text, first.end)))
+            return first._replace(notes=(*first.notes, *unit_note(text, first.end)))
         if len({f.key for f in found}) == 1:
             return self._symbol(text, first) or first
         return Found(None, first.start, found[-1].end, reason="ambiguous")
@@ -222,7 +197,7 @@ class Numbers:
         if not glued and _SYMBOL_BEFORE.search(text[max(0, found.start - 2) : found.start]) is None:
             return None
         run = next((m for m in _RUN.finditer(text) if m.start() <= found.start < m.end()), None)
-        if run is None or len(run.group()) > _JOIN_LONG:
+        if run is None or len(run.group()) > _LONGEST_RUN:
             return None
         inner = self.symbolic(unwrapped(run.group()))
         return inner and inner._replace(start=run.start(), end=run.end())
@@ -278,20 +253,6 @@ class Numbers:
         return (_found(q, text) for q in quantities(text, self.grammar, start, end))
 
 
-def cut_at(payload: str) -> int:
-    """Where the answer in a phrase's payload ends at the latest.
-
-    >>> cut_at(" 18 because 16 + 2 = 18"), cut_at(" 18. I used 3 steps")
-    (4, 3)
-    """
-    end = len(payload)
-    if m := SENTENCE_END.search(payload):
-        end = m.start()
-    if m := _CUT.search(payload, 0, end):
-        end = m.start()
-    return end
-
-
 def _found(q: Quantity, text: str) -> Found:
     if q.problem == "expression":
         return Found(f"t:{expression(text[q.start : q.end])}", q.start, q.end, q.unit)
@@ -303,56 +264,7 @@ def _symbolic(found: Found) -> bool:
     return found.key is None or found.key.startswith("t:")
 
 
-def _assigns(left: str) -> bool:
-    """Whether the left side of an equation ends another one: ``x = 1 or y``."""
-    return "=" in left and _EQUATION.search(left[-_JOIN_LONG:]) is not None
-
-
-def _joined(text: str, first: Found, second: Found) -> bool:
-    between = text[first.end : second.start]
-    return len(between) <= _JOIN_LONG and _JOINED.fullmatch(between) is not None
-
-
-def _units_only(rest: str) -> bool:
-    return _units(rest, glued=False) is not None
-
-
-def _units(rest: str, *, glued: bool) -> str | None:
-    """The unit words that a rest consists of; None when it holds anything else."""
-    if not rest:
-        return ""
-    if len(rest) > 4 * _JOIN_LONG or _UNITS.fullmatch(rest) is None:
-        return None
-    words = _WORD.findall(rest)
-    if len(words) > _MOST_WORDS:
-        return None
-    if glued and rest[0].isalpha() and words[0] not in SHORT and len(words[0]) < 3:  # noqa: PLR2004 - a symbol
-        return None
-    if any(len(w) == 1 and w not in SHORT and w != "a" for w in words):
-        return None
-    return " ".join(words)
-
-
-def _unit_note(text: str, end: int) -> tuple[str, ...]:
-    m = re.compile(r"\s?([^\W\d_]{2,24})").match(text, end)
-    if m is None or m[1].lower() in {"or", "and", "to", "per", "in", "for", "as", "is"}:
-        return ()
-    return (f"unit {m[1]}",)
-
-
 def _is_literal(found: Found) -> bool:
     """Whether a measured line says no more than a number and one known unit."""
     words = [note for note in found.notes if note.startswith("unit ")]
     return not words or words[0][5:] in SHORT
-
-
-def _listed(text: str) -> bool:
-    """Whether a text is a list of several members with digits or symbols in each."""
-    if "," not in text and ";" not in text:
-        return False
-    parts = split(text, words=False)
-    return len(parts) > 1 and all(re.search(r"\d|\\[A-Za-z]", p) for p in parts)
-
-
-def _has_digit(text: str) -> bool:
-    return re.search(r"\d|\\[A-Za-z]", text) is not None

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from string import ascii_uppercase
 
-from trueness.extract.number_payloads import cut_at
+from trueness.extract.cutting import cut_at
 from trueness.extract.refusals import refusal_in
 from trueness.extract.result import Found
 from trueness.extract.texts import text_key

@@ -1,7 +1,7 @@
 """What becomes of one text: a key, or no answer with its reason."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from trueness.table.answers import Outcome
 
@@ -54,3 +54,21 @@ class Found(NamedTuple):
     unit: str = ""
     reason: str | None = None
     notes: tuple[str, ...] = ()
+
+
+def moved(found: Found, by: int) -> Found:
+    """The same find, seen from a text in which the part begins at ``by``."""
+    return found._replace(start=found.start + by, end=found.end + by)
+
+
+class Rules(Protocol):
+    """What a kind of answer must be able to read."""
+
+    def strict(self, payload: str, *, box: bool = False) -> Found | None:
+        """What a payload yields that must be used up."""
+
+    def phrase(self, payload: str) -> Found | None:
+        """What the payload of a phrase yields."""
+
+    def literal(self, line: str) -> Found | None:
+        """What a line yields that is nothing but an answer."""
