@@ -162,6 +162,13 @@ def test_a_sampled_p_is_never_nought(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.tv.tolist() == [0.01]
 
 
+def test_splits_too_many_for_any_float_are_sampled() -> None:
+    pairs = listed(([0] * 400 + [1] * 300, [0] * 350 + [1] * 350))
+    found, exact = permutation_p(pairs, rng=rng()), exact_permutation_p(pairs)
+    assert not found.exact.any()
+    assert [found.tv[0], found.l2[0]] == pytest.approx([float(p or 0) for p in exact], abs=0.01)
+
+
 def test_laws_hold_every_split_once() -> None:
     pooled = np.array([3, 2, 1, 1, 1])
     for statistic in (TOTAL_VARIATION, SQUARED_DISTANCE):

@@ -1,16 +1,16 @@
 """Exact tests that two clouds of an item, or all pairs of clouds, come from one law."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 
 from trueness.contract.errors import InputError
-from trueness.stats.cloud_pairs import CloudPairs
+from trueness.stats.cloud_pairs import CloudPairs, squared_distance
 from trueness.stats.clouds import Bools, Floats, Ints
 from trueness.stats.resplits import (
     SQUARED_DISTANCE,
@@ -186,22 +186,20 @@ def omnibus(pairs: CloudPairs, *, rng: np.random.Generator, resplits: int = RESP
     (4.0, 2, True)
     """
     _check_resplits(resplits)
-    sizes: dict[_Key, int] = {}
-    statistics: dict[int, int] = {}
-    for _, n, m in _items(pairs, SQUARED_DISTANCE.least):
-        scale = distance_scale(int(n.sum()), int(m.sum()))
-        statistics[scale] = statistics.get(scale, 0) + SQUARED_DISTANCE.of(n, m)
-        sizes[_key(n, m)] = sizes.get(_key(n, m), 0) + 1
-    n_items = sum(sizes.values())
+    distances = squared_distance(pairs)
+    sizes = Counter(key for _, key in _keys(pairs, SQUARED_DISTANCE.least))
+    n_items = sizes.total()
     if not n_items:
         return Omnibus(math.nan, math.nan, 0, resplits)
-    unit = math.lcm(*statistics)
-    whole = 2 * unit * n_items < _EXACT_FLOAT  # sums are whole numbers, and ties exact
-    unit, slack = (unit, 0.0) if whole else (1, _ROUNDING * n_items)
-    observed = sum(of * unit / scale for scale, of in statistics.items())
+    unit = math.lcm(*{distance_scale(k, sum(pooled) - k) for pooled, k in sizes})
+    whole = 2 * unit * n_items < _EXACT_FLOAT  # sums are whole numbers of units, and ties exact
+    terms = distances[np.isfinite(distances)]
+    unit, terms = (unit, np.rint(terms * unit)) if whole else (1, terms)
+    observed = float(terms.sum())
     sums = np.zeros(resplits)
     for key in sorted(sizes):
         _add(sums, key, copies=sizes[key], unit=unit, rng=rng)
+    slack = 0.0 if whole else _ROUNDING * n_items
     beyond = int((sums >= observed - slack).sum())
     return Omnibus(observed / unit, (beyond + 1) / (resplits + 1), n_items, resplits)
 
@@ -217,8 +215,10 @@ def _each(
     """The p of every item; marks in ``exact`` those that were sampled."""
     found = np.full(pairs.n_items, np.nan)
     laws: dict[_Key, SplitLaw | None] = {}
-    for item, n, m in _items(pairs, statistic.least):
-        key, observed = _key(n, m), statistic.of(n, m)
+    ends = np.searchsorted(pairs.item, np.arange(pairs.n_items + 1)).tolist()
+    for item, key in _keys(pairs, statistic.least):
+        here = slice(ends[item], ends[item + 1])
+        observed = statistic.of(pairs.before[here], pairs.after[here])
         if key not in laws:
             laws[key] = split_law(np.array(key[0]), key[1], statistic)
         law = laws[key]
@@ -226,7 +226,7 @@ def _each(
             found[item] = law.tail(observed) / law.ways.sum()
             continue
         exact[item] = False
-        drawn = sampled_splits(n + m, key[1], statistic, rng=rng, resplits=resplits)
+        drawn = sampled_splits(np.array(key[0]), key[1], statistic, rng=rng, resplits=resplits)
         beyond = sum(int((split >= observed).sum()) for split in drawn)
         found[item] = (beyond + 1) / (resplits + 1)
     return found
@@ -261,17 +261,14 @@ def _add(sums: Floats, key: _Key, *, copies: int, unit: int, rng: np.random.Gene
         part += rng.multinomial(copies, chances, size=len(part)) @ values
 
 
-def _items(pairs: CloudPairs, least: int) -> Iterator[tuple[int, Ints, Ints]]:
-    """Each item with the counts of its two clouds, where both have enough draws."""
+def _keys(pairs: CloudPairs, least: int) -> Iterator[tuple[int, _Key]]:
+    """Each item in which both clouds have enough draws, with its pooled counts."""
+    pooled = pairs.before + pairs.after
+    counts = pooled[np.lexsort((-pooled, pairs.item))].tolist()
     ends = np.searchsorted(pairs.item, np.arange(pairs.n_items + 1)).tolist()
-    enough = np.minimum(pairs.draws_before, pairs.draws_after) >= least
-    for item, (start, stop) in enumerate(pairwise(ends)):
-        if enough[item]:
-            yield item, pairs.before[start:stop], pairs.after[start:stop]
-
-
-def _key(n: Ints, m: Ints) -> _Key:
-    return tuple(sorted((n + m).tolist(), reverse=True)), int(n.sum())
+    k, other = pairs.draws_before, pairs.draws_after
+    for item in np.flatnonzero(np.minimum(k, other) >= least).tolist():
+        yield item, (tuple(counts[ends[item] : ends[item + 1]]), int(k[item]))
 
 
 def _floors(pairs: CloudPairs) -> Floats:

@@ -17,6 +17,7 @@ LIMIT = 100_000
 _FANOUT = 20
 _INT64 = 2**62
 _CHUNK = 2**20
+_LARGEST_FLOAT = 1e300
 
 Terms: TypeAlias = Callable[[Ints, Ints, int, int], Ints]
 """Draws of classes in the first cloud, in the second, sizes of both -> terms of a statistic."""
@@ -74,7 +75,7 @@ def split_law(
     Returns
     -------
     SplitLaw or None
-        None where the states exceed ``LIMIT``.
+        None where the states exceed ``LIMIT`` or the splits any float.
 
     Examples
     --------
@@ -82,6 +83,8 @@ def split_law(
     >>> law.values.tolist(), law.ways.tolist()
     ([0, 8], [4.0, 2.0])
     """
+    if not exact and math.comb(int(pooled.sum()), k) > _LARGEST_FLOAT:
+        return None
     kind = np.dtype(object if exact else float)
     used, value, ways = np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, kind)
     left = int(pooled.sum())
