@@ -148,7 +148,8 @@ def steady_order(units: Units, estimate: NDArray[np.float64]) -> NDArray[np.intp
 
 def _weights(rows: int, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """How often each unit is drawn in each of the resamples."""
-    drawn = rng.integers(0, n, (rows, n))
-    drawn += np.arange(0, rows * n, n)[:, None]
-    counts = np.bincount(drawn.ravel(), minlength=rows * n)
-    return counts.reshape(rows, n).astype(np.float64)
+    drawn = rng.integers(0, n, (rows, n), dtype=np.int32)
+    counts = np.empty((rows, n))
+    for row, units in zip(counts, drawn, strict=True):
+        row[:] = np.bincount(units, minlength=n)
+    return counts

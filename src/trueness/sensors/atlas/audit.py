@@ -1,6 +1,7 @@
 """Every movement recomputed on the answers as they were spelled."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,14 @@ _ERROR = OUTCOMES.index(Outcome.ERROR)
 _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Audit:
     """Movements as spelled beside movements as keyed."""
 
     items: tuple[str, ...]
     found: SpellingAudit
 
-    @property
+    @cached_property
     def vanishes(self) -> NDArray[np.bool_]:
         """(n_items,): moved as spelled, and not at all once keyed."""
         return self.found.vanishes

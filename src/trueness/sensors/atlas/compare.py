@@ -209,12 +209,13 @@ def _percent(found: Change) -> str:
 def _per_item(found: Change) -> Callable[[int], ItemReading]:
     at = found.params.orders.index(found.params.primary)
     before, after = found.before, found.after
+    draws = [f.clouds.draws for f in (before, after)]
 
     def entry(item: int) -> ItemReading:
         extra: dict[str, Json] = {
             "before": {p: number(before.parts[p][item, at]) for p in PARTS},
             "after": {p: number(after.parts[p][item, at]) for p in PARTS},
-            "draws": [int(f.clouds.draws[item]) for f in (before, after)],
+            "draws": [int(k[item]) for k in draws],
             "missing": [int(f.arm.missing[item]) for f in (before, after)],
             "gold": list(found.atlas.rights.golds[item]) or None,
         }

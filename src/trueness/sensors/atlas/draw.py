@@ -203,6 +203,17 @@ def _clause(clause: Clause) -> ClauseRow:
     return ClauseRow(clause.verdict, text, shown.strip() + also, clause.holds, mark)
 
 
+def first(clouds: Clouds) -> Clouds:
+    """The items that have a row."""
+    return clouds.take(np.arange(min(clouds.n_items, MAX_ROWS)))
+
+
+def rounded(value: float) -> float | None:
+    """A number for a cell; None for nan."""
+    found = number(value)
+    return None if found is None else round(found, 4) + 0.0
+
+
 def strip(atlas: Atlas, clouds: Clouds, item: int) -> Strip:
     """The counts of one item's cloud, gold first, then the wrong ones by size, then none."""
     cells = slice(*clouds.starts[item : item + 2].tolist())
@@ -246,10 +257,11 @@ def arm_table(atlas: Atlas, figures: Figures) -> Table:
     """The items of one arm: cloud, agreement and its parts at the primary order."""
     order = figures.params.primary
     at = figures.params.orders.index(order)
+    shown = first(figures.clouds)
     rows: list[tuple[Cell, ...]] = []
-    for item in range(min(atlas.n_items, MAX_ROWS)):
-        values = tuple(number(figures.parts[p][item, at]) for p in ("total", *STACK))
-        cloud = strip(atlas, figures.clouds, item)
+    for item in range(shown.n_items):
+        values = tuple(rounded(figures.parts[p][item, at]) for p in ("total", *STACK))
+        cloud = strip(atlas, shown, item)
         rows.append((cut(atlas.items[item]), gold_cell(atlas, item), cloud, *values))
     return Table(
         f"Items (r = {order})",

@@ -31,17 +31,18 @@ def pair_table(
     """Both clouds of every item, what moved, and what chance alone would show."""
     order = before.params.primary
     at = before.params.orders.index(order)
+    one, two = draw.first(before.clouds), draw.first(after.clouds)
     rows = []
-    for item in range(min(atlas.n_items, draw.MAX_ROWS)):
+    for item in range(one.n_items):
         moved = tuple(
-            _rounded(after.parts[p][item, at] - before.parts[p][item, at])
+            draw.rounded(after.parts[p][item, at] - before.parts[p][item, at])
             for p in ("total", *draw.STACK)
         )
         row: tuple[Cell, ...] = (
             draw.cut(atlas.items[item]),
             draw.gold_cell(atlas, item),
-            draw.strip(atlas, before.clouds, item),
-            draw.strip(atlas, after.clouds, item),
+            draw.strip(atlas, one, item),
+            draw.strip(atlas, two, item),
             *moved,
             *_of_pair(pairs, item),
             None if audit is None else bool(audit.vanishes[item]),
@@ -52,7 +53,7 @@ def pair_table(
         COLUMNS,
         tuple(rows),
         n_rows=atlas.n_items,
-        note="An item has an arrow, never a verdict: its draws are too few.",
+        note="Single items get no verdict: their draws are too few.",
         per_item=True,
     )
 
@@ -60,11 +61,12 @@ def pair_table(
 def _of_pair(pairs: Pairs | None, item: int) -> tuple[Cell, ...]:
     if pairs is None:
         return (None,) * 5
-    p = None if pairs.p is None else _rounded(pairs.p.tv[item])
-    tv, null, floor = (_rounded(x[item]) for x in (pairs.tv, pairs.tv_null, pairs.floor))
-    return tv, null, p, floor, pairs.moved(item)
+    p = None if pairs.p is None else _p(pairs.p.tv[item])
+    tv, null = (draw.rounded(x[item]) for x in (pairs.tv, pairs.tv_null))
+    return tv, null, p, _p(pairs.floor[item]), pairs.moved(item)
 
 
-def _rounded(value: float) -> float | None:
+def _p(value: float) -> float | None:
+    """A p with three digits that count, however small."""
     found = number(value)
-    return None if found is None else round(found, 4)
+    return None if found is None else float(f"{found:.3g}")
