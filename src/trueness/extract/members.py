@@ -11,14 +11,20 @@ from trueness.extract.numerals import MAX_DIGITS
 from trueness.extract.refusals import refusal_in
 from trueness.extract.result import Found
 from trueness.extract.texts import text_key
-from trueness.extract.wrappers import CONTENT, closes_outside, expression, inner_texts, unwrapped
+from trueness.extract.wrappers import (
+    CONTENT,
+    SIZED,
+    closes_outside,
+    expression,
+    inner_texts,
+    unwrapped,
+)
 
 MOST = 1_000
 """A list of more members is no answer."""
 _EMPTY = frozenset({"\\emptyset", "\\varnothing", "\u2205", "\\{\\}", "{}", "empty set"})
 _BRACES = (("\\{", "\\}"), ("{", "}"), ("set:{", "}"), ("[", "]"))
 _RATIONAL = re.compile(r"-?\d+(?:/\d+)?")
-_LEFT = re.compile(r"\\(?:left|right|big|Big)(?![A-Za-z])")
 _TUPLE = re.compile(r"(?:tuple:)?(?=[(\[])")
 _BRACKETED = re.compile(r"[(\[][^()\[\]\n]{1,200}[)\]]")
 
@@ -52,7 +58,7 @@ class Members:
         text = unwrapped(text, brackets="")
         if text in _EMPTY:
             return "set:{}"
-        text = _LEFT.sub("", inner_texts(text)).strip()
+        text = SIZED.sub("", inner_texts(text)).strip()
         for opening, closing in _BRACES:
             if text.startswith(opening) and text.endswith(closing):
                 text = text[len(opening) : -len(closing)]
@@ -71,7 +77,7 @@ class Members:
         'tuple:(0; 1]'
         """
         text = unwrapped(text, brackets="{")
-        text = _LEFT.sub("", text).strip()
+        text = SIZED.sub("", text).strip()
         right = text.rpartition("=")[2].strip()
         text = right if right.startswith(("(", "[")) else text
         m = _TUPLE.match(text)

@@ -20,9 +20,9 @@ from trueness.extract.result import Found
 from trueness.extract.rules import APPROXIMATE, NAMED
 from trueness.extract.unit_words import only_units, unit_note, unit_words
 from trueness.extract.units import SHORT, WORDS
-from trueness.extract.wrappers import CONTENT, expression, inner_texts, unwrapped
+from trueness.extract.wrappers import CONTENT, SIZED, expression, inner_texts, unwrapped
 
-_FAST = re.compile(r"\s*((-?)(\$?)(\d{1,3}(?:,\d{3})+|\d{1,18})(?:\.0++)?)\.?\s*", re.ASCII)
+_FAST = re.compile(r"\s*((-?)(\$?)([1-9]\d{0,2}(?:,\d{3})+|\d{1,18})(?:\.0++)?)\.?\s*", re.ASCII)
 _MATH = re.compile(
     r"\$\$([^$\n]+)\$\$|\$(?!\s)([^$\n]+)(?<![\s\\])\$(?!\d)"
     r"|\\\(((?:[^\\\n]|\\(?![()]))*+)\\\)|\\\[((?:[^\\\n]|\\(?![\[\]]))*+)\\\]"
@@ -85,7 +85,7 @@ class Numbers:
             return found
         if (words := worded(plain.strip("()[] .!?"))) is not None:
             return self._worded(words, whole)
-        if is_list(plain):
+        if is_list(unwrapped(SIZED.sub("", plain))):
             return Found(None, 0, whole, reason="ambiguous")
         return self.symbolic(text)
 

@@ -19,6 +19,8 @@ _SPACING = re.compile(
     r"\\(?:left|right|quad|qquad|displaystyle|thinspace)(?![A-Za-z])|\\[,!;: ]|[\s~]+"
 )
 _FRAC = re.compile(r"\\[dtc]frac(?![A-Za-z])")
+SIZED = re.compile(r"\\(?:left|right|big|Big)(?![A-Za-z])")
+"""Commands that only size a bracket."""
 CONTENT = re.compile(r"[^\W_]|\\[A-Za-z]|[∞∅π√]")
 """Something that may be an answer, in a line that is not blank."""
 
