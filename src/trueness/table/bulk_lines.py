@@ -177,12 +177,16 @@ class LineSource:
 
     def _drawn(self, draws: str, n_draws: int) -> Column[str]:
         """Elements of the lists of draws, one after another."""
-        listed = f"unnest({quoted(draws)}::JSON[])::VARCHAR"
-        table = self._store.new_table(
-            f"SELECT nullif({listed}, 'null') AS w FROM {self._table}"  # noqa: S608 - a quoted name
-        )
+        listed = f"SELECT unnest({quoted(draws)}::JSON[])::VARCHAR AS w FROM {self._table}"  # noqa: S608 - quoted
+        table = self._store.new_table(listed)
         raw = self._interned(table, {"w": "w"}, n_draws).get("w")
-        return self._texts(table, "w", raw, n_draws)
+        if raw is not None:
+            return raw.unquoted() or raw.mapped(self._draw)
+        given = self._store.new_table(f"SELECT nullif(w, 'null') AS w FROM {table}")  # noqa: S608 - ours
+        return self._texts(given, "w", None, n_draws)
+
+    def _draw(self, word: str) -> str | None:
+        return None if word == "null" else self._label(word)
 
     def _interned(self, table: str, words: Mapping[str, str], n_rows: int) -> dict[str, Raw]:
         n_bytes = self._path.stat().st_size

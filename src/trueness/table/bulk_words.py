@@ -15,6 +15,7 @@ T = TypeVar("T", bound=Hashable)
 MANY_WORDS = 2_000_000
 MANY_CHARACTERS = 32_000_000
 """Distinct values of a column beyond these stay in the database."""
+_FEW_ROWS = 200_000
 _FEW_WORDS = 4_096
 _BITS = 22
 
@@ -61,6 +62,8 @@ def interned(
     n_rows, n_bytes : int
         Rows of the table, and a bound on the length of all texts in it.
     """
+    if n_rows <= _FEW_ROWS and n_bytes <= MANY_CHARACTERS:
+        return _directly(store, table, words)
     surely = n_rows <= MANY_WORDS and n_bytes <= MANY_CHARACTERS
     null = store.arrays("SELECT hash(NULL::VARCHAR) AS h")["h"]
     columns: dict[str, Raw] = {}
@@ -75,6 +78,16 @@ def interned(
         if codes is not None:
             columns[name] = Raw(codes, np.asarray(found["w"]).tolist())
     return columns
+
+
+def _directly(store: TextStore, table: str, words: Mapping[str, str]) -> dict[str, Raw]:
+    """The same for a table whose texts may all come into memory at once."""
+    if not words:
+        return {}
+    listed = ", ".join(f"{word} AS c{i}" for i, word in enumerate(words.values()))
+    found = store.arrays(f"SELECT {listed} FROM {table}")  # noqa: S608 - as above
+    columns = (Column.of(found[f"c{i}"].tolist()) for i in range(len(words)))
+    return {n: Raw(c.codes, list(c.words)) for n, c in zip(words, columns, strict=True)}
 
 
 def _small(store: TextStore, table: str, words: Mapping[str, str]) -> list[str]:
