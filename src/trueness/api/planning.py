@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness import sensors
 from trueness.api.answers import EXTRACTION, read
@@ -11,7 +12,7 @@ from trueness.stats.allocation import DRAWS, Allocation, allocations, between_va
 from trueness.stats.clouds import Clouds
 from trueness.stats.spectrum import spectrum
 from trueness.stats.spectrum_variance import variance_hat
-from trueness.study.planned import Goal, Plan, Spread
+from trueness.study.planned import SPREAD_GOALS, Goal, Plan, Spread
 from trueness.study.planned import plan as plan_for
 
 ORDER = 2
@@ -51,9 +52,18 @@ def plan(
             )
             raise InputError(msg)
         return plan_for(goal)
+    if goal.name not in SPREAD_GOALS:
+        msg = (
+            f"the goal {goal.name} needs no pilot; {' and '.join(SPREAD_GOALS)} do. "
+            "Leave the files out."
+        )
+        raise InputError(msg)
     before, after = _clouds(pilot, given)
-    spread, ways = _measured(before, after, budget, cost_item=cost_item, cost_draw=cost_draw)
-    return plan_for(goal, spread=spread, allocations=ways)
+    spread = _spread(before, after)
+    if budget is None:
+        return plan_for(goal, spread=spread)
+    ways, notes = _ways(before, after, budget, cost_item=cost_item, cost_draw=cost_draw)
+    return plan_for(goal, spread=spread, allocations=ways, notes=notes)
 
 
 def _clouds(pilot: tuple[object, object], given: dict[str, Any]) -> tuple[Clouds, Clouds]:
@@ -68,25 +78,40 @@ def _asked(given: dict[str, Any]) -> bool:
     return any(given.get(name) is not None for name in EXTRACTION[:1])
 
 
-def _measured(
-    before: Clouds, after: Clouds, budget: float | None, *, cost_item: float, cost_draw: float
-) -> tuple[Spread, tuple[Allocation, ...]]:
-    change = (spectrum(after, (ORDER,))["total"] - spectrum(before, (ORDER,))["total"])[:, 0]
+def _spread(before: Clouds, after: Clouds) -> Spread:
+    """The standard deviation of the change over the items of a pilot."""
+    change = _change(before, after)
     seen = change[np.isfinite(change)]
     if len(seen) < 2 or not np.ptp(seen):  # noqa: PLR2004 - a spread needs two
+        same = " that all changed alike" if len(seen) > 1 else ""
         msg = (
-            f"the pilot has {len(seen)} items with {ORDER} draws in both arms, and their changes "
-            "do not differ; a spread needs items that do. Leave the pilot out to use an assumed "
-            "spread."
+            f"the pilot has {len(seen)} items with {ORDER} draws in both arms{same}; a spread "
+            "needs at least two items that changed differently. Leave the pilot out to use an "
+            "assumed spread."
         )
         raise InputError(msg)
-    spread = Spread(float(seen.std(ddof=1)), f"a pilot of {len(seen)} items", assumed=False)
-    if budget is None:
-        return spread, ()
-    noise = sum(variance_hat(c, (ORDER,))["total"] for c in (before, after))
-    between = between_variance(change, np.asarray(noise)[:, 0])
+    return Spread(float(seen.std(ddof=1)), f"a pilot of {len(seen)} items", assumed=False)
+
+
+def _change(before: Clouds, after: Clouds) -> NDArray[np.float64]:
+    """(n_items,): change of the total at order 2; nan where not measured."""
+    one, two = (spectrum(c, (ORDER,))["total"][:, 0] for c in (before, after))
+    found: NDArray[np.float64] = two - one
+    return found
+
+
+def _ways(
+    before: Clouds, after: Clouds, budget: float, *, cost_item: float, cost_draw: float
+) -> tuple[tuple[Allocation, ...], tuple[str, ...]]:
+    """Ways to spend a budget, and what had to be clipped to find them."""
+    noise = sum(variance_hat(c, (ORDER,))["total"][:, 0] for c in (before, after))
+    between = between_variance(_change(before, after), np.asarray(noise))
     within = draw_noise(before, after, ORDER, draws=DRAWS)
     ways = allocations(
         within, between.value, budget=budget, cost_item=cost_item, cost_draw=cost_draw
     )
-    return spread, ways
+    line = (
+        f"The variance between items came out at {between.raw:.3g} and was clipped at 0: the noise "
+        "of the draws explains all of the pilot's spread."
+    )
+    return ways, ((line,) if between.clipped else ())

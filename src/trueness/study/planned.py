@@ -1,5 +1,6 @@
 """How many items and draws a question needs: the plan, with every assumption named."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,9 +12,21 @@ from trueness.stats.allocation import Allocation, draws_for_item
 from trueness.stats.mcnemar import mcnemar_power, mcnemar_size
 from trueness.stats.permutation import attainable_floor
 
-GOALS = ("difference", "equivalence", "mcnemar", "item", "auroc", "ceiling")
-"""What a plan can be for."""
+TAKES: Mapping[str, tuple[str, ...]] = {
+    "difference": ("effect",),
+    "equivalence": ("margin",),
+    "mcnemar": ("regress", "improve"),
+    "item": (),
+    "auroc": ("auroc",),
+    "ceiling": ("width",),
+}
+"""What a plan can be for, and the numbers that say more about it."""
+GOALS = tuple(TAKES)
+SPREAD_GOALS = ("difference", "equivalence")
+"""Goals that need a spread, assumed or of a pilot."""
 MARGIN, EFFECT = 0.10, 0.10
+FEW_ITEMS = 25
+"""As many as a published comparison had; shown beside every plan of equivalence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,16 @@ class Goal:
     def __post_init__(self) -> None:
         if self.name not in GOALS:
             msg = f"goal is {self.name!r}; known are {', '.join(GOALS)}. Name one of these."
+            raise InputError(msg)
+        takes = TAKES[self.name]
+        named = ("effect", "margin", "regress", "improve", "auroc", "width")
+        extra = [n for n in named if n not in takes and getattr(self, n) is not None]
+        if extra:
+            wanted = ", ".join(f"--{n}" for n in takes) or "no number of its own"
+            msg = (
+                f"--{extra[0]} says nothing about the goal {self.name}, which takes {wanted}. "
+                "Leave it out, or name the goal that is meant."
+            )
             raise InputError(msg)
 
 
@@ -104,7 +127,11 @@ class Plan:
 
 
 def plan(
-    goal: Goal, *, spread: Spread | None = None, allocations: tuple[Allocation, ...] = ()
+    goal: Goal,
+    *,
+    spread: Spread | None = None,
+    allocations: tuple[Allocation, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Plan:
     """The plan for a goal.
 
@@ -115,6 +142,8 @@ def plan(
         Of a pilot; None takes the first of `trueness.stats.planning.ASSUMED_SDS` and says so.
     allocations : tuple of Allocation
         Ways to spend a budget, shown beside.
+    notes : tuple of str
+        What the pilot showed beside its spread.
 
     Raises
     ------
@@ -128,8 +157,8 @@ def plan(
     """
     where, sd = planning.ASSUMED_SDS[0]
     used = spread or Spread(sd, where, assumed=True)
-    figures, sentence, assumptions, notes = _MAKERS[goal.name](goal, used)
-    return Plan(goal, figures, sentence, assumptions, allocations, notes)
+    figures, sentence, assumptions, more = _MAKERS[goal.name](goal, used)
+    return Plan(goal, figures, sentence, assumptions, allocations, (*more, *notes))
 
 
 _Made = tuple[dict[str, Json], str, tuple[str, ...], tuple[str, ...]]
@@ -153,14 +182,25 @@ def _difference(goal: Goal, spread: Spread) -> _Made:
 def _equivalence(goal: Goal, spread: Spread) -> _Made:
     margin = MARGIN if goal.margin is None else goal.margin
     n = planning.equivalence_size(margin, sd=spread.sd, alpha=goal.alpha, power=goal.power)
-    few = planning.equivalence_power(25, margin, sd=spread.sd, alpha=goal.alpha)
+    few = FEW_ITEMS
+    power = planning.equivalence_power(few, margin, sd=spread.sd, alpha=goal.alpha)
+    reach = _margin_of(few, spread, goal)
     sentence = (
         f"{n:,} items show equivalence within ±{margin:g} with power {goal.power:g} when nothing "
         f"changed (one-sided at {goal.alpha:g} each, sd {spread.sd:.3g})."
     )
     figures: dict[str, Json] = {"items": n, "margin": margin, "sd": spread.sd}
-    figures["power_of_25_items"] = few
-    return figures, sentence, (*_normal(spread), "the true change is 0"), _others(spread)
+    figures[f"power_of_{few}_items"] = power
+    figures[f"margin_of_{few}_items"] = reach
+    line = f"With the same power {few} items show equivalence within ±{reach:.3g}, not closer."
+    assumptions = (*_normal(spread), "the true change is 0")
+    return figures, sentence, assumptions, (line, *_others(spread))
+
+
+def _margin_of(n: int, spread: Spread, goal: Goal) -> float:
+    """The margin that so many items suffice for; their number goes with its inverse square."""
+    unit = planning.equivalence_size(1e-3, sd=spread.sd, alpha=goal.alpha, power=goal.power)
+    return 1e-3 * math.sqrt(unit / n)
 
 
 def _mcnemar(goal: Goal, spread: Spread) -> _Made:
@@ -170,8 +210,8 @@ def _mcnemar(goal: Goal, spread: Spread) -> _Made:
     n = mcnemar_size(b, p_improve=c, alpha=goal.alpha, power=goal.power)
     reached = mcnemar_power(n, b, p_improve=c, alpha=goal.alpha)
     sentence = (
-        f"{n:,} items let McNemar's exact test see {b:g} of them get worse and {c:g} better with "
-        f"power {goal.power:g} (two-sided at {goal.alpha:g})."
+        f"With {n:,} items McNemar's exact test shows the change with power {goal.power:g} if a "
+        f"share of {b:g} gets worse and {c:g} better (two-sided at {goal.alpha:g})."
     )
     figures: dict[str, Json] = {"items": n, "regress": b, "improve": c, "power_reached": reached}
     return figures, sentence, ("items change independently at these rates",), ()
@@ -254,7 +294,8 @@ def _shown(value: Json) -> str:
 def _allocations(found: tuple[Allocation, ...]) -> Table:
     best = min(found, key=lambda a: a.variance)
     rows = tuple(
-        (a.draws, a.items, round(a.se, 4), round(float(a.item_floor), 5), a is best) for a in found
+        (a.draws, a.items, round(a.se, 4), float(f"{float(a.item_floor):.3g}"), a is best)
+        for a in found
     )
     columns = ("draws an item", "items", "standard error", "least p of one item", "best")
     note = "Variances of single items need at least twice the order in draws."
