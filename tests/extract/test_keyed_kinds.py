@@ -75,7 +75,7 @@ def test_no_key_depends_on_the_other_rows(texts: list[str | None], random: Rando
 
 
 def test_golds_go_through_the_same_extractor_and_those_without_a_key_are_listed() -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"completion": "5", "target": "2 + 3 = 5\n#### 5"},
         {"completion": "5", "target": "\\frac{10}{2}"},
         {"completion": "5", "target": ["5.0", "five", "?"]},

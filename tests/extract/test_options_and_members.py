@@ -29,6 +29,10 @@ CHOICES = ("Paris", "Rome", "Oslo", "Lima")
         ("Answer: rome.", "B"),
         ("The answer is B, which is Rome", "B"),
         ("I think it is (B).", "B"),
+        ("The correct answer is: **B. Rome**", "B"),
+        ("**Correct answer: B**", "B"),
+        ("The answer is (B) and not (A).", "B"),
+        ("#### Rome", "B"),
     ],
 )
 def test_a_label_or_an_options_text_is_the_option(text: str, key: str) -> None:
@@ -82,6 +86,7 @@ def test_an_options_own_text_beats_a_declining_phrase() -> None:
         ("Answer: Washington D.C.", "washington d.c"),
         ('"Paris"', "paris"),
         ("**Paris**", "paris"),
+        ("#### Paris", "paris"),
         ("\\boxed{\\text{Monday}}", "monday"),
         ('{"answer": "New York"}', "new york"),
         ("Paris.\nIt is large.", None),

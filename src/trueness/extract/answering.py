@@ -38,6 +38,7 @@ class Answerer:
         self._rules = _rules(settings)
         self._unmarked = Unmarked(self._rules, kind)
         self._a_lines = kind in _NUMERIC
+        self._words = kind != "number"
 
     def _markers(self, text: str) -> list[Marker]:
         """The marked answers that the extractor knows, by where they end."""
@@ -52,10 +53,10 @@ class Answerer:
                 return []
 
     def _declared(self, text: str) -> list[Marker]:
-        return markers(text, a_lines=self._a_lines)
+        return markers(text, a_lines=self._a_lines, words=self._words)
 
     def _strict(self, text: str) -> list[Marker]:
-        found = strict_markers(text, a_lines=self._a_lines)
+        found = strict_markers(text, a_lines=self._a_lines, words=self._words)
         return sorted(found, key=lambda m: (m.end, m.start))
 
     def extraction(self, text: str | None, stop_reason: str | None = None) -> Extraction:  # noqa: PLR0911 - cases in order, each with its result

@@ -13,7 +13,7 @@ START = re.compile(r"\.?\d|\\[dtc]?frac(?![A-Za-z])", re.ASCII)
 
 _BETWEEN = re.compile(r"\bbetween\s{1,3}$", re.IGNORECASE)
 _BETWEEN_LENGTH = 11
-_TO = re.compile(r"\s?(?:-|–|—|--)\s?|\s(?:to|through)\s(?=\S)")
+_TO = re.compile(r"--?(?=\S)|\s?[–—]\s?|\s(?:to|through)\s(?=\S)")
 _AND = re.compile(r"\sand\s", re.IGNORECASE)
 _SECOND = re.compile(rf"(?:{CURRENCY})?\s?(?=\.?\d|\\[dtc]?frac)")
 _CHAINED = re.compile(r"[-–]\d")

@@ -7,7 +7,7 @@ _SPLIT = re.compile(
     re.IGNORECASE,
 )
 _JOIN = (
-    r"(?:,?\s*(?:and/or|or|and|plus|minus|times|&)(?![^\W_])|(?<=\s)x(?=\s)|[,;/+*×&]|\\times|\\cdot"
+    r"(?:,?\s*(?:and/or|or|and|plus|minus|times|&)(?![^\W_])|(?<=\s)[x-](?=\s)|[,;/+*×&]|\\times|\\cdot"
     r"|\\text\{\s?(?:or|and)\s?\})"
 )
 _JOINED = re.compile(

@@ -65,7 +65,7 @@ _LETTER_LINE = re.compile(
 )
 
 
-def markers(text: str, *, a_lines: bool) -> list[Marker]:
+def markers(text: str, *, a_lines: bool, words: bool = False) -> list[Marker]:
     r"""All marked answers of a text, by the end of their payloads.
 
     A phrase whose payload holds a box or a JSON value is no marker beside it.
@@ -73,7 +73,7 @@ def markers(text: str, *, a_lines: bool) -> list[Marker]:
     >>> [m.payload for m in markers("The answer is 5. \\boxed{7}\n#### 8", a_lines=True)]
     ['7', '8']
     """
-    found = list(strict_markers(text, a_lines=a_lines))
+    found = list(strict_markers(text, a_lines=a_lines, words=words))
     starts = sorted(m.start for m in found)
     found += [p for p in phrases(text) if not _holds(p, starts)]
     if len(found) > 1:
@@ -81,12 +81,15 @@ def markers(text: str, *, a_lines: bool) -> list[Marker]:
     return found
 
 
-def strict_markers(text: str, *, a_lines: bool) -> Iterator[Marker]:
-    """Boxes, ``####`` lines, JSON values and, where the kind has them, ``A:`` lines."""
+def strict_markers(text: str, *, a_lines: bool, words: bool = False) -> Iterator[Marker]:
+    """Boxes, ``####`` lines, JSON values and, where the kind has them, ``A:`` lines.
+
+    Where answers are no ``words``, a ``####`` line that begins with one is a heading.
+    """
     if "boxed" in text or "\\fbox" in text:
         yield from boxes(text)
     if "####" in text:
-        yield from _lines("####", _HASH, text)
+        yield from (m for m in _lines("####", _HASH, text) if words or not _is_heading(m))
     if a_lines and "A:" in text:
         if (m := _A_FIRST.match(text)) is not None:
             yield Marker("A:", True, m[1], m.start(1), m.end(1))  # noqa: FBT003 - a field
@@ -170,9 +173,13 @@ def _decoded(inner: str) -> str:
 
 def _lines(sort: str, pattern: re.Pattern[str], text: str) -> Iterator[Marker]:
     for m in pattern.finditer(text):
-        if sort == "####" and (text[m.start() - 1 : m.start()] == "#" or _HEADING.match(m[1])):
+        if sort == "####" and text[m.start() - 1 : m.start()] == "#":
             continue
         yield Marker(sort, True, m[1], m.start(1), m.end(1))  # noqa: FBT003 - a field
+
+
+def _is_heading(marker: Marker) -> bool:
+    return _HEADING.match(marker.payload or "") is not None
 
 
 def phrases(text: str) -> Iterator[Marker]:

@@ -35,6 +35,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_RUN = 60
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
 _MOST_SYMBOLS = 2
 _SYMBOL_AFTER = re.compile(r"([A-Za-z]+)(?![^\W_])|[\^_(]|\\(?:sqrt|pi|cdot|times|frac)")
 _SYMBOL_BEFORE = re.compile(r"[A-Za-z)}]\s?[-+*/^]$|[A-Za-z]\($|[_^]$")
@@ -178,7 +179,7 @@ class Numbers:
         first = found[0]
         lead = _LEAD.match(text, start)
         if lead is not None and first.start <= lead.end():
-            if len(found) > 1 and joined(text[first.end : found[1].start]):
+            if len(found) > 1 and _apart(text, first, found[1]):
                 return Found(None, first.start, found[1].end, reason="ambiguous")
             first = self._symbol(text, first) or first
             return first._replace(notes=(*first.notes, *unit_note(text, first.end)))
@@ -262,6 +263,12 @@ def _found(q: Quantity, text: str) -> Found:
 
 def _symbolic(found: Found) -> bool:
     return found.key is None or found.key.startswith("t:")
+
+
+def _apart(text: str, first: Found, second: Found) -> bool:
+    """Whether two numbers make a list or a sum; one number said twice with an ``or`` does not."""
+    between = text[first.end : second.start]
+    return joined(between) and not (first.key == second.key and _OR.search(between))
 
 
 def _is_literal(found: Found) -> bool:

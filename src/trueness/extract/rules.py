@@ -7,7 +7,7 @@ from trueness.contract.serial import Json
 from trueness.extract import refusals
 
 ANSWER_WORDS = (
-    "answers?", "choices?", "options?", "antwort", "r[ée]ponse", "respuesta", "risposta", "ответ",
+    "answers?", "choice", "option", "antwort", "r[ée]ponse", "respuesta", "risposta", "ответ",
 )  # fmt: skip
 CJK_WORDS = ("答案", "答え", "答えは")
 LINKS = (
