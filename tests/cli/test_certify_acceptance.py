@@ -363,7 +363,7 @@ def test_the_same_row_twice_is_one_answer(tmp_path: Path) -> None:
 
 BAD_WORDS: dict[str, tuple[list[str], str]] = {
     "no such file": (["nowhere.csv"], "does not exist"),
-    "a folder": (["."], "is a directory"),
+    "a folder": (["."], "is a folder"),
     "no such entity column": (["constant.csv", "--entity", "nope"], "'entity', 'answer'"),
     "no such answer column": (["constant.csv", "--answer", "nope"], "'entity', 'answer'"),
     "relation": (["constant.csv", "--relation", "bijective"], "choose one of"),

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from trueness.contract.errors import InputError
-from trueness.extract import keyed, named
+from trueness.extract import keyed, named, rule_of
+from trueness.extract.aliases import merged, read_aliases
 from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, read_answers
 
 _BY_TEXT = [OUTCOMES.index(o) for o in (Outcome.NO_ANSWER, Outcome.REFUSED)]
@@ -34,7 +35,7 @@ COLUMNS = frozenset(
 """Columns that can be named."""
 
 
-EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "labels")
+EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "labels", "aliases")
 """Settings of the extraction that can be named."""
 
 
@@ -49,9 +50,10 @@ def read(source: object, **given: Any) -> AnswerTable:
     **given
         Names of columns that are not recognised by themselves: ``entity``, ``answer``,
         ``target``, ``epoch``, ``condition``, ``template`` …; and how completions are keyed:
-        ``answer_kind`` (``short`` unless said otherwise, ``number``, ``option``, ``text``,
-        ``set``, ``tuple``, ``auto``), ``extractor``, ``units``, ``locale``, ``decimals``,
-        ``labels``. A named extractor keys a table again that already has keys.
+        ``answer_kind`` (``short``, ``number``, ``option``, ``text``, ``set``, ``tuple``, ``auto``;
+        ``auto`` for logs of other tools, else ``short``), ``extractor``, ``units``, ``locale``,
+        ``decimals``, ``labels``, and ``aliases``: a JSON file of answers that are one. A named
+        extractor keys a table again that already has keys.
 
     Raises
     ------
@@ -64,8 +66,25 @@ def read(source: object, **given: Any) -> AnswerTable:
     >>> table.answer.values()
     ['lima']
     """
+    given = dict(given)
+    aliases = given.pop("aliases", None)
     table, how = before_keys(source, given)
-    return named(keyed(table, **how))
+    return _merged(named(keyed(table, **how)), aliases)
+
+
+def _merged(table: AnswerTable, aliases: Any) -> AnswerTable:
+    """The table with answers that a file declares one made one, before anything is counted."""
+    if aliases is None:
+        return table
+    rule = rule_of(table.extractor)
+    if rule is None:
+        msg = (
+            f"aliases were given, and the answers were keyed by {table.extractor!r}, whose rules "
+            "cannot be applied to them. Read the table again from its completions."
+        )
+        raise InputError(msg)
+    pairs = aliases if isinstance(aliases, Mapping) else read_aliases(aliases)
+    return merged(table, pairs, key=rule)
 
 
 def before_keys(
@@ -82,9 +101,12 @@ def before_keys(
     """
     given = {k: v for k, v in given.items() if v is not None}
     how = {k: given.pop(k) for k in EXTRACTION if k in given}
+    how.pop("aliases", None)
     table = read_answers(source, **given)
     if table.extractor is not None and (again or "extractor" in how):
         table = _unkeyed(table, str(how.get("extractor", "any extractor")))
+    if "answer_kind" not in how and table.log is not None:
+        how["answer_kind"] = "auto"  # a log holds whole completions, not filled-in cells
     if "answer_kind" in how:
         kind = how.pop("answer_kind")
         how["kind"] = "option" if kind == "auto" and _shows_choices(table) else kind

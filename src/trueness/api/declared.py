@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from trueness.api.answers import COLUMNS, read
+from trueness.api.answers import COLUMNS, EXTRACTION, read
 from trueness.api.asking import find_relation
 from trueness.contract.errors import InputError
 from trueness.extract import check_rule, exact_number, normalise_entity, rule_of
@@ -13,6 +13,7 @@ from trueness.sensors.orbits import Declaration, Params, slots
 from trueness.table import AnswerTable, Relation
 
 _FIELDS = frozenset(f.name for f in fields(Declaration))
+_READING = COLUMNS | frozenset(EXTRACTION)
 _TOKENS = "first_token"
 
 
@@ -20,15 +21,15 @@ def prepared(source: object, given: dict[str, Any]) -> tuple[AnswerTable, Declar
     """The keyed table, and what was declared about it."""
     given = {k: v for k, v in given.items() if v is not None}
     file = given.pop("relation_file", None)
-    unknown = sorted(set(given) - _FIELDS - COLUMNS)
+    unknown = sorted(set(given) - _FIELDS - _READING)
     if unknown:
         msg = (
             f"{unknown[0]!r} is neither a column nor part of a declaration. Columns are "
             f"{', '.join(sorted(COLUMNS))}; a declaration has {', '.join(sorted(_FIELDS))}."
         )
         raise InputError(msg)
-    columns = {k: v for k, v in given.items() if k in COLUMNS}
-    table = read(source, **columns)
+    reading = {k: v for k, v in given.items() if k in _READING}
+    table = read(source, **reading)
     words = {k: v for k, v in given.items() if k in _FIELDS}
     if file is None:
         return table, Declaration(**words)

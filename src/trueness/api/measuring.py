@@ -35,13 +35,16 @@ def measure(sensor: str, source: object, **given: Any) -> Reading:
     return found
 
 
-def compare(before: object, after: object, *, sensor: str = "atlas", **given: Any) -> Reading:
+def compare(
+    before: object, after: object = None, *, sensor: str = "atlas", **given: Any
+) -> Reading:
     """What moved between two tables of answers to the same questions.
 
     Parameters
     ----------
     before, after : path, data frame, list of dicts or AnswerTable
-        Files, logs of other tools, or tables that were read.
+        Files, logs of other tools, or tables that were read. Without ``after`` it is the reading
+        of ``before`` alone.
     sensor : str
         ``atlas`` pairs repeated draws on their items; ``orbits`` compares what is certified.
     **given
@@ -68,6 +71,8 @@ def compare(before: object, after: object, *, sensor: str = "atlas", **given: An
     'unresolved'
     """
     module = sensors.find(sensor)
+    if after is None:
+        return measure(sensor, before, **given)
     if not hasattr(module, "compare"):
         msg = f"the sensor {sensor!r} does not compare two tables; measure each of them."
         raise InputError(msg)

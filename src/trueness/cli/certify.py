@@ -28,6 +28,7 @@ SHOWN = {
 @click.command(short_help="At least how many answers are wrong, without a key.")
 @click.argument("answers", type=options.existing_log())
 @options.columns
+@options.extraction
 @options.declaration
 @options.ceiling
 @click.option("--only", multiple=True, metavar="NAME", help="Only this condition; may be repeated.")
@@ -71,7 +72,7 @@ def certify(
 
     tables = [*kept, *(p for p in output if p.suffix.lower() in _output.TABLES)]
     _output.check_paths(output, tables=True)
-    columns, words = options.split(typed)
+    columns, words = options.reading(typed), options.declaring(typed)
     table = api.read(answers, **columns)
     readings = _only(api.certify_each(table, **declared(words)), only)
     checks = () if max_error_floor is None else _checks(readings, max_error_floor)

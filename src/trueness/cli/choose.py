@@ -14,6 +14,7 @@ from trueness.cli.exits import Exit
 @click.command(short_help="The condition with provably fewest not right.")
 @click.argument("answers", type=options.existing_log())
 @options.columns
+@options.extraction
 @options.declaration
 @click.option("--baseline", metavar="NAME", help="The condition to beat (default: none).")
 @click.option(
@@ -49,7 +50,7 @@ def choose(
     from trueness.contract import State
 
     _output.check_paths(output)
-    columns, words = options.split(typed)
+    columns, words = options.reading(typed), options.declaring(typed)
     asked = options.given({"baseline": baseline, "min_common": min_common})
     table, known = api.read(answers, **columns), declared(words)
     decision = api.choose(table, accept_label_free=accept_label_free, **asked, **known)

@@ -12,6 +12,7 @@ from trueness.cli.exits import Exit
 @click.command(short_help="An answer table as CSV, Parquet or JSON lines.")
 @click.argument("answers", type=options.existing_log())
 @options.columns
+@options.extraction
 @click.option(
     "-o",
     "--output",
@@ -26,7 +27,7 @@ def export(answers: Path, *, output: tuple[Path, ...], **typed: str | None) -> i
     from trueness import api
     from trueness.table import write
 
-    columns, _ = options.split(typed)
+    columns = options.reading(typed)
     table = api.read(answers, **columns)
     for path in output:
         write(table, _output.ready(path))

@@ -15,6 +15,7 @@ from trueness.cli.exits import of_readings
 @click.argument("answers", type=options.existing_log())
 @click.argument("after", type=options.existing_log(), required=False)
 @options.columns
+@options.extraction
 @click.option(
     "-P",
     "--param",
@@ -41,7 +42,7 @@ def measure(
 
     _output.check_paths(output)
     sensors.find(sensor)
-    columns, _ = options.split(typed)
+    columns = options.reading(typed)
     params = options.assignments(param, flag="-P")
     table = api.read(answers, **columns)
     if after is None:

@@ -152,6 +152,11 @@ def extraction(verb: Verb) -> Verb:
                 type=click.IntRange(min=0),
                 help="Round numbers to so many decimals before they are compared.",
             ),
+            click.option(
+                "--aliases",
+                type=existing_file(),
+                help="Answers that are one, as JSON: {item: {alias: representative}}.",
+            ),
         )
     ):
         verb = option(verb)
@@ -192,18 +197,13 @@ def given(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value not in (None, ())}
 
 
-def split(options: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of a verb as (columns, declaration), only those that were typed."""
-    names = {name for name, _ in COLUMNS}
-    typed = given(options)
-    return (
-        {k: v for k, v in typed.items() if k in names},
-        {k: v for k, v in typed.items() if k in DECLARATION},
-    )
+def declaring(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was declared about right answers, only what was typed."""
+    return {k: v for k, v in given(options).items() if k in DECLARATION}
 
 
 NAMES = tuple(name for name, _ in COLUMNS)
-EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals")
+EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "aliases")
 
 
 def reading(options: Mapping[str, Any]) -> dict[str, Any]:
