@@ -47,8 +47,11 @@ _JSON_LIST = re.compile(r"\[[^\[\]{}]*\]|\{[^\[\]{}]*\}")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _HEADING = re.compile(r"[A-Z][a-z]{2,}\b(?!.*\\boxed)")
 
-TRIGGERS = ("answer", "choice", "option", "antwort", "ponse", "respuesta", "risposta", "ответ")
-"""No phrase is found in a text that holds none of these in lower case, nor a CJK word."""
+TRIGGERS = (
+    "answer", "choice", "option", "antwort", "réponse", "reponse", "respuesta", "risposta", "ответ",
+    *CJK_WORDS,
+)  # fmt: skip
+"""Every phrase begins with one of these, in lower case."""
 _LINK = "|".join(LINKS)
 _PHRASE = re.compile(
     rf"(?<![^\W_])(?:{'|'.join(ANSWER_WORDS)})(?![^\W_])[*_\"”’)\]`]{{0,4}}"
@@ -178,16 +181,33 @@ def _lines(sort: str, pattern: re.Pattern[str], text: str) -> Iterator[Marker]:
         yield Marker(sort, True, m[1], m.start(1), m.end(1))  # noqa: FBT003 - a field
 
 
+def _phrases(text: str) -> Iterator[re.Match[str]]:
+    """Matches of the phrase, tried only where one of its words stands."""
+    low = text.lower()
+    if len(low) != len(text):  # few letters change their length: offsets would be wrong
+        yield from _PHRASE.finditer(text)
+        return
+    last = 0
+    for at in sorted(at for word in TRIGGERS if word in low for at in _places(low, word)):
+        if at >= last and (m := _PHRASE.match(text, at)) is not None:
+            yield m
+            last = m.end()
+
+
+def _places(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
+
+
 def _is_heading(marker: Marker) -> bool:
     return _HEADING.match(marker.payload or "") is not None
 
 
 def phrases(text: str) -> Iterator[Marker]:
     """Phrases such as ``the answer is``, each with the rest of its line or the next one."""
-    low = text.lower()
-    if not any(word in low for word in TRIGGERS) and not any(word in text for word in CJK_WORDS):
-        return
-    found = list(_PHRASE.finditer(text))
+    found = list(_phrases(text))
     for i, m in enumerate(found):
         limit = found[i + 1].start() if i + 1 < len(found) else len(text)
         start, end = _payload(text, m.end(), limit)
