@@ -111,6 +111,10 @@ class Reading:
         Of everything that took part.
     seed : int or None
         Of the generator, where one was used.
+    identity : mapping of str to plain JSON
+        What the fingerprint is made of, key by key, where another reading must agree with it for
+        a threshold to carry over: nothing in it depends on the items. Empty where the sensor does
+        not say.
 
     Raises
     ------
@@ -135,6 +139,7 @@ class Reading:
     fingerprint: str | None = None
     versions: Mapping[str, str] = field(default_factory=dict)
     seed: int | None = None
+    identity: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_value(f"sensor {self.sensor!r}", self.state, self.value)
@@ -276,6 +281,7 @@ def _from_dict(data: Mapping[str, Json]) -> Reading:
         fingerprint=_optional_text(data["fingerprint"]),
         versions={k: str(v) for k, v in _as_dict(data["versions"]).items()},
         seed=None if data["seed"] is None else _whole(data["seed"]),
+        identity=_as_dict(data["identity"]),
     )
 
 
