@@ -10,7 +10,9 @@ from trueness.contract.errors import InputError
 from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers, stored, write
 from trueness.table.column import pick
 from trueness.table.logs import texts
-from trueness.table.logs.draws import Draw, LogReport, TableBuilder, ranks
+from trueness.table.logs.draws import Draw, LogReport, TableBuilder
+from trueness.table.logs.ordering import ranks
+from trueness.table.logs.runs import labels
 
 
 def built(draws: Sequence[Draw], **facts: object) -> AnswerTable:
@@ -228,3 +230,10 @@ def test_planned_draws_and_observers_outlive_a_file(tmp_path: Path, suffix: str)
     assert again.observer.values() == [(0.5, 0.25), None]
     assert again.protocols == table.protocols
     assert rows(again) == rows(table)
+
+
+def test_runs_are_named_by_what_they_differ_in() -> None:
+    assert labels([("t", "m", "1"), ("t", "m", "2")]) == ["1", "2"]
+    assert labels([("t", "m", "1"), ("u", "m", "1")]) == ["t", "u"]
+    assert labels([("t", "m", "1"), ("t", "n", "2"), ("u", "m", "3")]) == ["t m", "t n", "u m"]
+    assert labels([("t", "m"), ("t", "m")]) == ["run 1", "run 2"]

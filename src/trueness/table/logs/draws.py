@@ -1,23 +1,23 @@
 """One draw of a log, what a reader reports beside the table, and the builder that all feed."""
 
-import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.contract.errors import CannotSerialise, InputError
-from trueness.contract.serial import Json, dumps
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.keys import number_epochs, row_keys, without_repeats
 from trueness.table.logs.doubts import doubts
+from trueness.table.logs.ordering import order_of
+from trueness.table.logs.runs import NO_CONDITION
 from trueness.table.logs.texts import Shelf, Texts, Tuples
 from trueness.table.protocol import Protocol
 
-NO_CONDITION = "none"
 FIELDS = (
     "model",
     "revision",
@@ -211,7 +211,7 @@ class TableBuilder:
         table = without_repeats(_numbered(kept, keys), keys)
         if table.n_repeated:
             report.drop("exact repeat", table.n_repeated)
-        table = table.take(_order(table))
+        table = table.take(order_of(table))
         if protocols is None:
             protocols = {c: Protocol(dict(report.protocol)) for c in table.conditions}
         if planned is None:
@@ -300,65 +300,3 @@ def _numbered(table: AnswerTable, keys: NDArray[np.int64]) -> AnswerTable:
     if numbers is None:
         numbers = np.ones(len(table), dtype=np.int32)
     return replace(table, epoch=numbers, epochs_numbered=True)
-
-
-def known(facts: Mapping[str, Json]) -> dict[str, Json]:
-    """The facts that are there and that a protocol can hold: no null, no NaN.
-
-    >>> known({"model": "m", "seed": None, "temperature": float("nan")})
-    {'model': 'm'}
-    """
-    return {name: value for name, value in facts.items() if value is not None and _holds(value)}
-
-
-def _holds(value: Json) -> bool:
-    try:
-        dumps(value)
-    except CannotSerialise:
-        return False
-    return True
-
-
-_NUMBER = re.compile(r"\d+")
-_DIGITS = 12
-
-
-def _order(table: AnswerTable) -> NDArray[np.intp]:
-    """Rows by condition, item and epoch; numbers in names count as numbers."""
-    rank = ranks(table.item.words)
-    conditions = ranks(table.condition.words)[table.condition.codes]
-    return np.lexsort((table.epoch, rank[table.item.codes], conditions))
-
-
-def ranks(words: Sequence[str]) -> NDArray[np.int64]:
-    """The place of every word among all of them, sorted; numbers in them count as numbers.
-
-    >>> ranks(("s10", "s9", "a")).tolist()
-    [2, 1, 0]
-    """
-    keys = [(_NUMBER.sub(lambda m: m.group().zfill(_DIGITS), word), word) for word in words]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
-    rank = np.empty(len(keys), dtype=np.int64)
-    rank[order] = np.arange(len(keys))
-    return rank
-
-
-def labels(runs: Sequence[Sequence[str]]) -> list[str]:
-    """A name for each of several runs: what they differ in, in words; one run needs none.
-
-    Parameters
-    ----------
-    runs : sequence of equally long sequences of str
-        What describes each run, as far apart as needed; no two alike.
-
-    >>> labels([("sums", "m1", "x"), ("sums", "m2", "y")]), labels([("sums", "m1", "x")])
-    (['m1', 'm2'], ['none'])
-    """
-    if len(runs) == 1:
-        return [NO_CONDITION]
-    varying = [i for i, parts in enumerate(zip(*runs, strict=True)) if len(set(parts)) > 1]
-    for count in range(1, len(varying) + 1):
-        found = [" ".join(run[i] for i in varying[:count]) for run in runs]
-        if len(set(found)) == len(runs):
-            return found
-    return [f"run {i}" for i in range(1, len(runs) + 1)]

@@ -9,8 +9,9 @@ from typing import Any
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.answers import AnswerTable, Outcome
-from trueness.table.logs.draws import NO_CONDITION, Draw, LogReport, TableBuilder
+from trueness.table.logs.draws import Draw, LogReport, TableBuilder
 from trueness.table.logs.messages import digest, one_line
+from trueness.table.logs.runs import NO_CONDITION
 from trueness.table.logs.sniffing import HELM, log_files, written_by
 from trueness.table.logs.streamed import JsonStream, members
 from trueness.table.sniff import undecodable_note, unreadable

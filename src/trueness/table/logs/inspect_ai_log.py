@@ -10,9 +10,10 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.answers import AnswerTable
 from trueness.table.logs.archive import Archive, BrokenMemberError, Member
-from trueness.table.logs.draws import NO_CONDITION, LogReport, TableBuilder, labels
+from trueness.table.logs.draws import LogReport, TableBuilder
 from trueness.table.logs.inspect_protocol import as_mapping, protocol_of, warnings_of
 from trueness.table.logs.inspect_samples import Attachments, Attempts, draw_of
+from trueness.table.logs.runs import NO_CONDITION, labels
 from trueness.table.logs.sniffing import INSPECT, log_files, written_by
 from trueness.table.logs.streamed import JsonStream, members
 from trueness.table.protocol import Protocol

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from trueness.contract.serial import Json
-from trueness.table.logs.draws import known
+from trueness.table.logs.runs import known
 
 _DECODING = (
     "temperature",

@@ -13,7 +13,7 @@ from trueness.table.answers import AnswerTable
 from trueness.table.column import Column
 from trueness.table.jsonlines import Lines
 from trueness.table.logs import lm_eval_protocol as told
-from trueness.table.logs.draws import NO_CONDITION, Draw, LogReport, TableBuilder, labels
+from trueness.table.logs.draws import Draw, LogReport, TableBuilder
 from trueness.table.logs.lm_eval_records import (
     LikelihoodsError,
     Record,
@@ -22,6 +22,7 @@ from trueness.table.logs.lm_eval_records import (
     likelihoods_of,
     record_of,
 )
+from trueness.table.logs.runs import NO_CONDITION, labels
 from trueness.table.logs.sniffing import LM_EVAL, log_files, written_by
 from trueness.table.protocol import Protocol
 from trueness.table.sniff import undecodable_note, unreadable

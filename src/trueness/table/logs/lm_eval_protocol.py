@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trueness.contract.serial import Json
-from trueness.table.logs.draws import known
+from trueness.table.logs.runs import known
 from trueness.table.sniff import decoded_json
 
 _NAME = re.compile(r"samples_(.+)_(\d{4}-\d\d-\d\dT[\d:.\-]+)\.jsonl")
