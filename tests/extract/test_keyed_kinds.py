@@ -23,6 +23,7 @@ from trueness.extract import (
     sensitivity,
 )
 from trueness.extract.naming import VERBATIM
+from trueness.extract.settings import Settings
 from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers
 from trueness.table.column import Column
 from trueness.table.stored import TextStore
@@ -81,11 +82,12 @@ def test_golds_go_through_the_same_extractor_and_those_without_a_key_are_listed(
         {"completion": "5", "target": ["5.0", "five", "?"]},
         {"completion": "5", "target": "..."},
         {"completion": "5", "target": "So the answer is 5."},
+        {"completion": "5", "target": "Nobody can say how many there are"},
     ]
     found = keyed(table(rows), kind="number")
     assert found.target is not None
-    assert found.target.values() == [("5",), ("5",), ("5",), None, ("5",)]
-    assert found.notes[-1].startswith("1 items have a target without a key (gold_unparsed)")
+    assert found.target.values() == [("5",), ("5",), ("5",), None, ("5",), None]
+    assert found.notes[-1].startswith("2 items have a target without a key (gold_unparsed)")
     assert "'3'" in found.notes[-1]
 
 
@@ -168,6 +170,8 @@ def test_rules_of_long_kinds_key_listed_answers() -> None:
     rule = check_rule(extractor_name("number"))
     assert rule("1,234") == "1234"
     assert rule_of("made@1+000000000000") is None
+    by_text = check_rule(Settings("option", choices_by_text=True).name)
+    assert (by_text("**Rome**"), by_text("B")) == ("Rome", "B")
     base = read_answers([{"entity": "2.50", "completion": "The answer is 5/2"}])
     found = named(keyed(base, kind="number"))
     assert found.entity_key is not None

@@ -9,7 +9,7 @@ from trueness.extract.markers import Marker, letter_lines, markers, strict_marke
 from trueness.extract.members import Members, Sets, Tuples
 from trueness.extract.mixed import Mixed
 from trueness.extract.number_payloads import Numbers
-from trueness.extract.options import Options
+from trueness.extract.options import Options, shown_option
 from trueness.extract.outcomes import answered, unanswered, without_answer
 from trueness.extract.prepare import Prepared, escaped, prepare
 from trueness.extract.result import Extraction, Found, Rules, moved
@@ -26,6 +26,9 @@ HOST_STOPS = frozenset({"content_filter", "error"})
 _NOTHING = frozenset({"[invalid]", "[no answer]", "None", "null", "N/A"})
 """What tools store where they found no answer."""
 _NUMERIC = frozenset({"number", "set", "auto"})
+_WORDS = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{2,}")
+_MOST_WORDS = 4
+"""A gold of more words is no expression."""
 _LAST_NUMBER = re.compile(r"(-?[$0-9.,]{2,})|(-?[0-9]+)")
 
 
@@ -83,7 +86,7 @@ class Answerer:
     def gold(self, text: str) -> str | None:
         r"""The key of a gold: of its marked answer, else of the text as if it stood in a box.
 
-        >>> Answerer(Settings("number")).gold("2+2 = 4\\n#### 4")
+        >>> Answerer(Settings("number")).gold("2+2 = 4\n#### 4")
         '4'
         """
         prepared = prepare(text)
@@ -94,7 +97,15 @@ class Answerer:
                 return escaped(found.key)
         whole = prepared.text.strip()
         found = self._rules.strict(whole, box=True) if whole else None
-        return None if found is None or found.key is None else escaped(found.key)
+        if found is None or found.key is None:
+            return self._shown(whole)
+        is_prose = found.key.startswith("t:") and len(_WORDS.findall(whole)) > _MOST_WORDS
+        return None if is_prose else escaped(found.key)
+
+    def _shown(self, text: str) -> str | None:
+        """An option's text where keys are such texts and those on offer are not known."""
+        by_text = self.settings.choices_by_text and self.settings.choices is None
+        return escaped(shown_option(text)) or None if by_text else None
 
     def _whole(self, prepared: Prepared, *, cut_off: bool) -> Extraction:
         prepared, is_open = without_reasoning(prepared, self.settings.reasoning_tags)

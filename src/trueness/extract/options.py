@@ -58,7 +58,7 @@ class Options:
         self._keys = {label: label for label in self.labels}
         if by_text and choices:
             pairs = zip(self.labels, choices, strict=False)
-            self._keys = {label: _shown(text) or label for label, text in pairs}
+            self._keys = {label: shown_option(text) or label for label, text in pairs}
         any_of = "|".join(re.escape(x) for x in sorted(self.labels, key=len, reverse=True))
         self._label = re.compile(rf"(?<![^\W_])(?:{any_of})(?![^\W_])(?!['’][a-z])")
         self._at = re.compile(rf"({any_of})(?![^\W_])(?!['’][a-z])")
@@ -187,8 +187,12 @@ def _by_text(labels: Sequence[str], choices: Sequence[str]) -> dict[str, str]:
     return {key: label for key, label in found.items() if label is not None}
 
 
-def _shown(text: str) -> str:
-    """An option's text as a key: white space and wrapping normalised, case kept."""
+def shown_option(text: str) -> str:
+    """An option's text as a key: white space and wrapping normalised, case kept.
+
+    >>> shown_option(" **Rome** ")
+    'Rome'
+    """
     return unwrapped(" ".join(unicodedata.normalize("NFC", text).split()))
 
 
