@@ -115,7 +115,7 @@ def test_too_few_common_items_are_refused_with_both_counts() -> None:
     found = compared(one, two, min_overlap=0.8)
     assert (found.n_items, found.details["unpaired"]) == (8, {"before": 2, "after": 1})
     assert "only before: 2 items (q008, q009)" in said(found)
-    assert "only after: 1 items (other)" in said(found)
+    assert "only after: 1 item (other)" in said(found)
 
 
 def test_just_enough_common_items_are_compared() -> None:
@@ -425,4 +425,4 @@ def test_a_movement_of_spelling_vanishes_once_keyed() -> None:
     assert (audit["tv_raw"], audit["tv_keyed"]) == (0.25, 0)
     assert audit["u2_raw"][0] == pytest.approx(1 / 6)
     assert (audit["u2_keyed"], audit["vanishing"]) == ([1.0, 1.0], ["q"])
-    assert "1 items moved as spelled" in said(found)
+    assert "1 item moved as spelled" in said(found)

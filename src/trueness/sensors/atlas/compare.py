@@ -307,8 +307,8 @@ def notes(found: Change) -> tuple[str, ...]:
     if seeds_shared(found.atlas):
         lines.append(f"No standard error for this fixed slice: {SHARED_SEED}.")
     if found.audit is not None and found.audit.vanishes.any():
-        n = int(found.audit.vanishes.sum())
-        lines.append(f"{n} items moved as spelled and not at all once keyed: spelling only.")
+        n = words.counted(int(found.audit.vanishes.sum()), "item")
+        lines.append(f"{n} moved as spelled and not at all once keyed: spelling only.")
     if found.watched:
         lines.append(ORDER_NOTE)
     return tuple(dict.fromkeys(lines))
@@ -319,7 +319,7 @@ def _unpaired(found: Atlas) -> Block:
         zip(("before", "after"), found.unpaired, strict=True)
     )
     lines = [
-        f"only {side}: {len(names):,} items ({', '.join(names[:20])}{' …' if len(names) > 20 else ''})"  # noqa: E501, PLR2004 - a line of a list
+        f"only {side}: {words.counted(len(names), 'item')} ({', '.join(names[:20])}{' …' if len(names) > 20 else ''})"  # noqa: E501, PLR2004 - a line of a list
         for side, names in sides
         if names
     ]

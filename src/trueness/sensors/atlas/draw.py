@@ -31,7 +31,7 @@ from trueness.sensors.atlas.arms import Arm, Atlas
 from trueness.sensors.atlas.figures import Figures, number
 from trueness.stats.clouds import NONE, Clouds
 from trueness.stats.paired_slice import Comparison
-from trueness.stats.verdicts import Clause
+from trueness.stats.verdicts import Clause, Numbers, Relation
 
 Mean = Callable[[Figures, int, str], float | None]
 """Of an arm, at an order, of a part."""
@@ -191,16 +191,30 @@ def clauses(found: Comparison) -> Clauses:
 
 
 def _clause(clause: Clause) -> ClauseRow:
-    shown = "; ".join(
-        f"r = {at.order}: {words.signed(at.estimate)} "
-        f"{words.interval((at.low, at.high)) if at.low is not None and at.high is not None else ''}"
-        for at in clause.numbers[:1]
-        if at.estimate is not None
-    )
-    also = f"; also at r = {', '.join(map(str, clause.also_at))}" if clause.also_at else ""
+    decided = _deciding(clause)
+    shown = "; ".join(_read(at, named=len(decided) > 1) for at in decided)
+    rest = [r for r in clause.also_at if r not in {at.order for at in decided}]
+    also = f"; also at r = {', '.join(map(str, rest))}" if rest and clause.holds else ""
     text = words.clause_text(clause.part, clause.relation)
     mark = "few movers" if clause.few_movers else ""
-    return ClauseRow(clause.verdict, text, shown.strip() + also, clause.holds, mark)
+    return ClauseRow(clause.verdict, text, shown + also, clause.holds, mark)
+
+
+def _deciding(clause: Clause) -> tuple[Numbers, ...]:
+    """The numbers that a clause rests on: of one about every order, the first that decides."""
+    if clause.relation is Relation.NOT_ANSWERING_UP:
+        return clause.numbers
+    if clause.relation is Relation.EQUIVALENT and not clause.holds:
+        return tuple(at for at in clause.numbers if not at.holds)[:1]
+    if clause.relation is Relation.NOT_EQUIVALENT and clause.holds:
+        return tuple(at for at in clause.numbers if at.holds)[:1]
+    return clause.numbers[:1]
+
+
+def _read(at: Numbers, *, named: bool) -> str:
+    name = f"{LABELS.get(at.part, 'answered')}, " if named else ""
+    ends = None if at.low is None or at.high is None else (at.low, at.high)
+    return f"{name}r = {at.order}: {words.signed(at.estimate)} {words.interval(ends)}".rstrip()
 
 
 def first(clouds: Clouds) -> Clouds:

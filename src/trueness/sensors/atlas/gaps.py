@@ -54,11 +54,12 @@ class Gaps:
                 said = f"{words.bare(low)} to {words.bare(high)}"
                 dots.append(Dot(_NAMES[part], None, low, high, display=said))
         what = "change" if self.change else "agreement"
+        lost = words.counted(self.n_missing, "draw")
         return IntervalDots(
             f"Where the {what} would lie with all planned draws (order {order})",
             tuple(dots),
             band="every value that the missing draws could have led to",
-            note=f"{self.n_missing:,} draws are missing; these bounds are certain, not intervals.",
+            note=f"{lost} missing; these bounds are certain, no intervals.",
         )
 
 

@@ -20,6 +20,8 @@ from trueness.stats.clouds import PARTS
 from trueness.table import AnswerTable, Protocol
 
 LINE = 200
+FIELDS = 40
+"""Of a protocol that are shown."""
 SYNTHETIC = "SYNTHETIC"
 """Begins the note of a protocol whose answers no model gave."""
 
@@ -239,16 +241,23 @@ def notes_of(arms: Sequence[Arm]) -> tuple[str, ...]:
 
 
 def protocol_lines(arms: Sequence[Arm]) -> tuple[str, ...]:
-    """The protocol of every arm in lines."""
-    lines = []
-    for arm in arms:
-        head = f"{arm.condition}: " if len(arms) == 1 else f"{arm.condition} · "
-        protocol = arm.table.protocols.get(arm.condition, Protocol())
-        lines.append(f"{head}protocol {protocol.fingerprint[:16]}")
-        lines += [f"{k}: {canonical(v)[:LINE]}" for k, v in flat(protocol).items()][:40]
-        if arm.table.extractor:
-            lines.append(f"answers keyed by {arm.table.extractor}")
+    """The protocol of every arm in lines; of two arms, what they share once."""
+    names = ("before", "after") if len(arms) > 1 else ("",)
+    lines = [
+        f"{name} condition {arm.condition}, protocol {_protocol(arm).fingerprint[:16]}".lstrip()
+        for name, arm in zip(names, arms, strict=True)
+    ]
+    fields = [flat(_protocol(arm)) for arm in arms]
+    for key in list(dict.fromkeys(key for each in fields for key in each))[:FIELDS]:
+        values = [canonical(each[key])[:LINE] if key in each else "unknown" for each in fields]
+        lines.append(f"{key}: {' → '.join(dict.fromkeys(values))}")
+    keyed = [arm.table.extractor or "unknown" for arm in arms]
+    lines.append(f"answers keyed by {' → '.join(dict.fromkeys(keyed))}")
     return tuple(lines)
+
+
+def _protocol(arm: Arm) -> Protocol:
+    return arm.table.protocols.get(arm.condition, Protocol())
 
 
 def fingerprint(arms: Sequence[Arm], params: Params) -> str:
@@ -256,9 +265,7 @@ def fingerprint(arms: Sequence[Arm], params: Params) -> str:
     parts: Mapping[str, Json] = {
         "sensor": sensor.CONTRACT.sensor,
         "extractors": [arm.table.extractor for arm in arms],
-        "protocols": [
-            arm.table.protocols.get(arm.condition, Protocol()).fingerprint for arm in arms
-        ],
+        "protocols": [_protocol(arm).fingerprint for arm in arms],
         "params": params.said(),
     }
     return hashlib.sha256(canonical(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -3,25 +3,35 @@
 from collections.abc import Mapping, Sequence
 
 from trueness.stats.paired_slice import Comparison
-from trueness.stats.verdicts import Entry, Relation, Verdict
+from trueness.stats.verdicts import FEW_MOVERS, Clause, Entry, Relation, Verdict
 
 MINUS = "\u2212"
-_NAMES = {"total": "agreement", "gold": "gold", "wrong": "wrong", "none": "no answer"}
+_NAMES = {
+    "total": "agreement",
+    "gold": "gold",
+    "wrong": "wrong",
+    "none": "no answer",
+    "semantic": "answered agreement",
+}
 _MEANS = {
-    "unchanged": "no part of agreement moved by more than the margin, in the mean",
+    "unchanged": "every part of agreement stayed within the margin, in the mean",
     "consolidation": "agreement rose, on right answers",
     "harmful_consolidation": "agreement rose, on wrong answers",
     "near_isospectral_inversion": (
         "agreement stayed within the margin while it moved from right to wrong answers"
     ),
     "recovery": "agreement stayed within the margin while it moved from wrong to right answers",
-    "no_answer_attractor": "agreement rose because more draws hold no answer",
-    "fragmentation": "agreement fell, and no part of it rose beyond the margin",
-    "answering_up": "fewer draws hold no answer and answered draws agree more",
+    "no_answer_attractor": "agreement rose on no answer, and fell among answers",
+    "fragmentation": "agreement fell, and no part of it rose by the margin or more",
+    "answering_up": "agreement on no answer fell, and agreement among answers rose",
     "unresolved": "the data do not decide",
 }
+_NOMINAL = "nominally, for its intervals are approximations."
+_OF_MEANS = "It is about means over items: opposite movements of single items cancel in it."
+_NOT_UNCHANGED = "Unresolved is not unchanged: ε* is the smallest margin that would have passed."
+_FEW = f"Few movers: fewer than {FEW_MOVERS} items changed there, so intervals are too short."
 _REASONS = {
-    "insufficient_evidence": "no part has moved beyond its simultaneous band",
+    "insufficient_evidence": "the simultaneous band of every part includes 0",
     "mixed": "the directions fit no single row of the verdict table",
     "gold_unknown": "no item has a known right answer",
 }
@@ -66,7 +76,7 @@ def change(found: Comparison, order: int, draws: str) -> str:
         for e in [found.entry(order, p)]
         if e.estimate is not None and (p != "none" or e.estimate != 0)
     ]
-    slice_ = f"(r = {order}, {total.n} items × {draws} draws)"
+    slice_ = f"(r = {order}, {counted(total.n, 'item')} × {draws} draws)"
     return f"{', '.join(parts)} {slice_}: {outcome(found.verdict)}."
 
 
@@ -80,26 +90,24 @@ def outcome(verdict: Verdict) -> str:
     return f"{verdict.name} — {_REASONS.get(verdict.reason, verdict.reason)}"
 
 
-def _lacked(clause: object) -> str:
-    part, relation = clause.part, clause.relation  # type: ignore[attr-defined] # a Clause
+def _lacked(clause: Clause) -> str:
+    part, relation = clause.part, clause.relation
     name = "the total" if part == "total" else _NAMES.get(part, part)
     if relation is Relation.EQUIVALENT:
         return f"equivalence of {name} not shown"
-    if relation is Relation.NOT_EQUIVALENT:
-        return f"{name} is equivalent to unchanged"
-    return f"{name} not shown below the margin"
+    return f"a rise of {name} by the margin not ruled out"
 
 
 def not_said(verdict: Verdict) -> tuple[str, ...]:
     """What a verdict does not say."""
-    lines = [
-        f"A named verdict is wrong with probability {verdict.error_rate:.3g} at most (nominal).",
-        "It is about means over items: opposite movements of single items cancel in it.",
-    ]
+    rate = f"{verdict.error_rate:.3g}"
+    lines = [f"A named verdict is wrong with probability {rate} at most; {_NOMINAL}", _OF_MEANS]
     if verdict.name == "unchanged":
         lines.append("Unchanged in the mean is not unchanged item by item.")
     if verdict.name == "unresolved":
-        lines.append("Unresolved is not unchanged: see ε*, the margin that would have passed.")
+        lines.append(_NOT_UNCHANGED)
+    if any(clause.few_movers for clause in verdict.clauses):
+        lines.append(_FEW)
     return (*lines, *verdict.notes)
 
 
@@ -113,8 +121,17 @@ def single(
     tail = f": {split}" if split else ""
     return (
         f"{order} draws of one item agree with probability {bare(total)}{tail} "
-        f"(r = {order}, {n} items × {draws} draws). Agreement is not correctness."
+        f"(r = {order}, {counted(n, 'item')} × {draws} draws). Agreement is not correctness."
     )
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "item"), counted(1200, "item")
+    ('1 item', '1,200 items')
+    """
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def draws_text(ranges: Sequence[tuple[int, int]]) -> str:
@@ -129,12 +146,12 @@ def draws_text(ranges: Sequence[tuple[int, int]]) -> str:
 
 def clause_text(part: str, relation: Relation) -> str:
     """A clause in words."""
-    name = _NAMES.get(part, "answered agreement")
+    name = _NAMES.get(part, part)
     return {
         Relation.UP: f"{name} up",
         Relation.DOWN: f"{name} down",
         Relation.EQUIVALENT: f"{name} within the margin at every order",
-        Relation.NOT_EQUIVALENT: f"{name} not within the margin at every order",
+        Relation.NOT_EQUIVALENT: f"{name} not shown within the margin at some order",
         Relation.BELOW_MARGIN: f"{name} not up by the margin or more",
         Relation.NOT_ANSWERING_UP: "not (no answer down with answered agreement up)",
         Relation.NO_OTHER_ROW: "none of the rows above holds",
