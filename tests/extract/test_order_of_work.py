@@ -103,6 +103,12 @@ def test_an_open_brace_or_quote_is_a_cut(text: str) -> None:
         ("\\boxed{12}", Outcome.ANSWERED),
         ("3 bags of 4\n\n12", Outcome.TRUNCATED),
         ("3 bags of 4 are", Outcome.TRUNCATED),
+        ("She has 3 bags, so there are", Outcome.TRUNCATED),
+        ("I see **3** bags. So", Outcome.TRUNCATED),
+        ("3 bags of 4\n\n12.", Outcome.TRUNCATED),
+        ("3 bags of 4\n\n12 ", Outcome.TRUNCATED),
+        ("3 bags of 4\n\n12\n", Outcome.ANSWERED),
+        ("3 bags of 4\n\n**12**", Outcome.ANSWERED),
         ("", Outcome.TRUNCATED),
         ("I cannot help with", Outcome.REFUSED),
     ],
@@ -111,8 +117,13 @@ def test_a_stop_by_length_spoils_only_what_runs_into_the_end(text: str, outcome:
     assert extract(text, kind="number", stop_reason="length").outcome is outcome
 
 
-def test_a_label_that_is_the_whole_text_survives_a_budget_of_one_token() -> None:
-    assert extract("B", kind="option", stop_reason="length").key == "B"
+def test_a_label_that_a_text_begins_with_survives_a_small_budget() -> None:
+    for text, key in (("B", "B"), ("(B) Rome is the", "B"), ("It may be (B)", None)):
+        assert extract(text, kind="option", stop_reason="length").key == key
+
+
+def test_a_box_to_be_filled_in_is_no_answer() -> None:
+    assert extract("4 + \\boxed{\\phantom{2}} = 6", kind="number").reason == "ambiguous"
 
 
 @pytest.mark.parametrize(

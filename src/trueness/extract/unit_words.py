@@ -5,8 +5,8 @@ import re
 from trueness.extract.units import SHORT
 
 _UNITS = re.compile(
-    r"(?:[\s,.;:!?*_\"'’”)\]~-]|\\[,;: !%$]|\\(?:circ|quad|degree)(?![A-Za-z])|[/°%²³·]"
-    r"|\^\s?\{?\s?-?[1-4]\s?\}?|\([^()\d]{0,80}\)|(?P<word>[^\W\d_]+))*+"
+    r"(?:[\s,.;:!?*_\"'’”)\]~]|-(?=[^\W\d_])|\\[,;: !%$]|\\(?:circ|quad|degree)(?![A-Za-z])"
+    r"|[/°%²³·]|\^\s?\{?\s?-?[1-4]\s?\}?|\([^()\d]{0,80}\)|(?P<word>[^\W\d_]+))*+"
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _MOST_WORDS = 8

@@ -18,13 +18,15 @@ from trueness.extract.texts import LONGEST
 _FENCE = re.compile(r"```[^\n`]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _WHOLE_FENCE = re.compile(r"\s*```[^\n`]*\n([^`]*)```\s*")
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
+_OPENERS = " \t\n*_([{<$\"'"
+_CLOSERS = ")]}*_$`\"'”’"
 
 
 class Unmarked:
     """Rules for texts in which nothing marks the answer.
 
     A refusing or declining phrase is stronger than a lone candidate, and weaker than a line that is
-    nothing but an answer.
+    nothing but an answer. In a text that was cut off, the only number so far is no answer.
     """
 
     def __init__(self, rules: Rules, kind: Kind) -> None:
@@ -100,10 +102,19 @@ class Unmarked:
         cut_off: bool,
     ) -> Extraction:
         start, end = offsets.span(found.start, found.end)
-        ends = cut_off and end == len(text) and text[-1].isalnum()
-        if ends and self._kind != "option":
+        if cut_off and not self._stands(text, start, end, rule):
             return unanswered("truncated", rule=rule)
         return answered(prepared, found._replace(start=start, end=end), rule)
+
+    def _stands(self, text: str, start: int, end: int, rule: str) -> bool:
+        """Whether an unmarked answer can be trusted in a text that was cut off.
+
+        A line that is nothing but an answer can, unless it runs into the cut; a label can that the
+        text begins with; what merely was the only number so far cannot.
+        """
+        if self._kind == "option":
+            return rule == "last_line" or not text[:start].strip(_OPENERS)
+        return rule == "last_line" and ("\n" in text[end:] or text.rstrip()[-1] in _CLOSERS)
 
 
 def _single(found: Iterator[Found]) -> Found | None:

@@ -17,6 +17,7 @@ _PAIRS = (("$$", "$$"), ("$", "$"), ("\\(", "\\)"), ("\\[", "\\]"))
 _BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _SPACING = re.compile(
     r"\\(?:left|right|quad|qquad|displaystyle|thinspace)(?![A-Za-z])|\\[,!;: ]|[\s~]+"
+    r"|\\[hv]?phantom\s?\{[^{}]*\}"
 )
 _FRAC = re.compile(r"\\[dtc]frac(?![A-Za-z])")
 SIZED = re.compile(r"\\(?:left|right|big|Big)(?![A-Za-z])")
