@@ -1,9 +1,11 @@
 """What is tried in which order: the host, reasoning, markers, lines, candidates, reasons."""
 
+from pathlib import Path
+
 import pytest
 
 from trueness.contract.errors import InputError
-from trueness.extract import extract, extractor_name
+from trueness.extract import extract, extractor_name, fingerprint
 from trueness.extract.markers import markers
 from trueness.extract.settings import KINDS, Settings, settings_of
 from trueness.extract.trimming import is_infrastructure, run_on_at
@@ -194,6 +196,14 @@ def test_names_tell_extractor_version_and_settings_apart() -> None:
         "option", choices_by_text=True
     )
     assert settings_of("declared@9+000000000000") is None
+
+
+def test_every_pattern_of_the_package_enters_the_name() -> None:
+    folder = Path(fingerprint.__file__).parent
+    compiled = {f.stem for f in folder.glob("*.py") if "re.compile(" in f.read_text("utf-8")}
+    of_other_rooms = {"aliases", "equivalence", "numbers", "refusals", "short_answers"}
+    assert compiled - of_other_rooms <= set(fingerprint.MODULES)
+    assert sum(map(len, fingerprint.patterns().values())) > 60
 
 
 def test_the_short_extractors_are_what_they_were() -> None:

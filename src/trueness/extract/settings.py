@@ -8,8 +8,8 @@ from typing import Literal
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import canonical
+from trueness.extract.fingerprint import rules_hash
 from trueness.extract.numerals import LOCALES, Locale
-from trueness.extract.rules import RULES
 from trueness.extract.short_answers import KINDS as SHORT_KINDS
 from trueness.extract.short_answers import short_name
 
@@ -93,7 +93,8 @@ class Settings:
         """
         if self.kind in SHORT_KINDS:
             return short_name(self.kind)
-        digest = hashlib.sha256(canonical({"rules": RULES, **_plain(self)}).encode()).hexdigest()
+        rules = {"rules": rules_hash(), **_plain(self)}
+        digest = hashlib.sha256(canonical(rules).encode()).hexdigest()
         return f"{self.extractor}@{VERSION}+{digest[:12]}"
 
 
