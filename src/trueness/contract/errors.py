@@ -39,7 +39,30 @@ class AmbiguousLabels(InputError):  # noqa: N818 - the tree's names are fixed by
 
 
 class TooFewCalibrationItems(InputError):  # noqa: N818 - as above
-    """The guarantee that was asked for needs more items than there are."""
+    """The guarantee that was asked for needs more items than there are.
+
+    Parameters
+    ----------
+    message : str
+        Given; wanted; do this.
+    n, n_needed : int or None
+        How many there are, how many it takes.
+    smallest_budget : float or None
+        What so many could carry.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        n: int | None = None,
+        n_needed: int | None = None,
+        smallest_budget: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.n = n
+        self.n_needed = n_needed
+        self.smallest_budget = smallest_budget
 
 
 class DependentItems(InputError):  # noqa: N818 - as above
@@ -47,7 +70,30 @@ class DependentItems(InputError):  # noqa: N818 - as above
 
 
 class NoNegativePossible(InputError):  # noqa: N818 - as above
-    """No negative example can be made from what is there."""
+    """No negative example can be made from what is there.
+
+    Parameters
+    ----------
+    message : str
+        Given; wanted; do this.
+    largest_source : str or None
+        The source that stands in the way.
+    size, n : int or None
+        Its items, of how many.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        largest_source: str | None = None,
+        size: int | None = None,
+        n: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.largest_source = largest_source
+        self.size = size
+        self.n = n
 
 
 class GuardUnavailable(InputError):  # noqa: N818 - as above
@@ -71,7 +117,19 @@ class ProtocolError(TruenessError):
 
 
 class FingerprintMismatch(ProtocolError):  # noqa: N818 - as above
-    """Two protocols differ in a field that must be equal."""
+    """Two protocols differ in a field that must be equal.
+
+    Parameters
+    ----------
+    message : str
+        Given; wanted; do this.
+    differs : tuple of str
+        The fields.
+    """
+
+    def __init__(self, message: str, *, differs: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.differs = differs
 
 
 class MissingExtraError(TruenessError, ImportError):
