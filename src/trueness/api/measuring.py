@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import fields
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from trueness import sensors
 from trueness.api.answers import COLUMNS, EXTRACTION, read
@@ -11,9 +11,8 @@ from trueness.api.certifying import certify
 from trueness.api.declared import params_of, prepared
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
-
-if TYPE_CHECKING:
-    from trueness.table import AnswerTable
+from trueness.table import NULL, AnswerTable
+from trueness.table.logs.lm_eval import by_document
 
 
 def measure(sensor: str, source: object, **given: Any) -> Reading:
@@ -81,8 +80,17 @@ def compare(
         second, _ = prepared(after, given)
         return sensors.orbits.compare(first, second, params_of(first, declared))
     reading, params = _for_other(module, given)
-    found: Reading = module.compare(read(before, **reading), read(after, **reading), params)
+    tables = _on_documents(read(before, **reading), read(after, **reading))
+    found: Reading = module.compare(*tables, params)
     return found
+
+
+def _on_documents(before: AnswerTable, after: AnswerTable) -> tuple[AnswerTable, AnswerTable]:
+    """Both tables with documents' hashes as items where both have them: positions pair nothing."""
+    hashes = (before.extras.get("doc_hash"), after.extras.get("doc_hash"))
+    if any(column is None or (column.codes == NULL).any() for column in hashes):
+        return before, after
+    return by_document(before), by_document(after)
 
 
 def compare_each(
