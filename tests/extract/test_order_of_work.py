@@ -1,5 +1,7 @@
 """What is tried in which order: the host, reasoning, markers, lines, candidates, reasons."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -204,6 +206,13 @@ def test_every_pattern_of_the_package_enters_the_name() -> None:
     of_other_rooms = {"aliases", "equivalence", "numbers", "refusals", "short_answers"}
     assert compiled - of_other_rooms <= set(fingerprint.MODULES)
     assert sum(map(len, fingerprint.patterns().values())) > 60
+
+
+def test_short_answers_load_none_of_the_longer_grammar() -> None:
+    code = "import sys, trueness.extract as e; e.extract('Rome'); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert "trueness.extract.keying" in done.stdout
+    assert "trueness.extract.numerals" not in done.stdout
 
 
 def test_the_short_extractors_are_what_they_were() -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from trueness.extract.numerals import Locale, Problem, numeral, rounded, shown
+from trueness.extract.numerals import Problem, numeral, rounded, shown
+from trueness.extract.settings import Locale
 from trueness.extract.units import CODES, SIGNS, scaled, suffix
 
 LETTERS = "A-Za-z\u00b5\u00c0-\u024f\u0370-\u052f"

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from trueness.extract.completions import FLAG, UNIT
+from trueness.extract.result import FLAG, UNIT
 from trueness.table.answers import AnswerTable
 from trueness.table.column import NULL, Column, pick
 

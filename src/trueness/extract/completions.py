@@ -10,16 +10,13 @@ from numpy.typing import NDArray
 from trueness.contract.errors import InputError
 from trueness.extract.answering import Answerer
 from trueness.extract.extraction import answerer
-from trueness.extract.result import Extraction
+from trueness.extract.result import FLAG, UNIT, Extraction
 from trueness.extract.settings import Settings
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column, pick
 
 BATCH = 4_000
 """So many distinct texts are in memory at a time."""
-UNIT = "unit"
-FLAG = "flag"
-"""Extras that an audit reads: the unit class of a key, and what was noticed about a row."""
 SPELLING = "spelling"
 """Extra with the text that a key was made from, so that movements of spelling can be told."""
 FLAGS = ("approximate", "label_text_mismatch")

@@ -2,17 +2,19 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from trueness.extract.answering import Answerer
-from trueness.extract.numerals import Locale
 from trueness.extract.result import Extraction
-from trueness.extract.settings import Extractor, Kind, Settings, Units
+from trueness.extract.settings import Extractor, Kind, Locale, Settings, Units
 from trueness.extract.short_answers import KINDS as KINDS  # noqa: PLC0414 - the short kinds stay reachable here
 from trueness.extract.short_answers import Kind as ShortKind
 from trueness.extract.short_answers import key_rule as key_rule  # noqa: PLC0414 - as above
 from trueness.extract.short_answers import reason_rule as reason_rule  # noqa: PLC0414 - as above
 from trueness.extract.short_answers import short_answer, short_name
 from trueness.table.answers import Outcome
+
+if TYPE_CHECKING:
+    from trueness.extract.answering import Answerer
 
 _HOST_STOPS = frozenset({"content_filter", "error"})
 
@@ -89,8 +91,10 @@ def extract(
 
 
 @lru_cache(maxsize=256)
-def answerer(settings: Settings) -> Answerer:
+def answerer(settings: Settings) -> "Answerer":
     """The rules for some settings, made once."""
+    from trueness.extract.answering import Answerer  # noqa: PLC0415 - slow to load, and the short kinds need none of it
+
     return Answerer(settings)
 
 

@@ -6,10 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.extract.completions import keyed_completions, keyed_golds
 from trueness.extract.naming import VERBATIM
-from trueness.extract.numerals import Locale
-from trueness.extract.settings import Extractor, Kind, Settings, Units
+from trueness.extract.settings import Extractor, Kind, Locale, Settings, Units
 from trueness.extract.short import short_rule
 from trueness.extract.short_answers import KINDS as SHORT_KINDS
 from trueness.extract.short_answers import Kind as ShortKind
@@ -83,6 +81,8 @@ def keyed(
         return _short(table, kind, fold_case=fold_case)
     if _holds_keys(table):
         return replace(table, extractor=VERBATIM)
+    from trueness.extract.completions import keyed_completions, keyed_golds  # noqa: PLC0415 - slow to load, and the short kinds need none of it
+
     table, notes = keyed_golds(table, settings)
     table = keyed_completions(table, settings)
     return replace(table, notes=(*table.notes, *notes), extractor=settings.name)

@@ -9,14 +9,14 @@ import re
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from trueness.extract.settings import Locale
+
 MAX_DIGITS = 4_000
 MAX_EXPONENT = 1_000
 _EXPONENT_DIGITS = 5
 _MAX_BITS = 13_288  # of a number of 4,000 digits
 
 Problem = Literal["ambiguous", "expression"]
-Locale = Literal["en", "eu"]
-LOCALES: tuple[Locale, ...] = ("en", "eu")
 
 
 class Numeral(NamedTuple):

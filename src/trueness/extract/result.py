@@ -5,6 +5,10 @@ from typing import NamedTuple, Protocol
 
 from trueness.table.answers import Outcome
 
+UNIT = "unit"
+FLAG = "flag"
+"""Extras that an audit reads: the unit class of a key, and what was noticed about a row."""
+
 
 @dataclass(frozen=True, slots=True)
 class Extraction:

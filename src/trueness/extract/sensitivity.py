@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
 from trueness.extract.keying import keyed
-from trueness.extract.numerals import Locale
-from trueness.extract.settings import EXTRACTORS, Extractor, Kind, Units
+from trueness.extract.settings import EXTRACTORS, Extractor, Kind, Locale, Units
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, pick
 

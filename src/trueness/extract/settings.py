@@ -9,7 +9,6 @@ from typing import Literal
 from trueness.contract.errors import InputError
 from trueness.contract.serial import canonical
 from trueness.extract.fingerprint import rules_hash
-from trueness.extract.numerals import LOCALES, Locale
 from trueness.extract.short_answers import KINDS as SHORT_KINDS
 from trueness.extract.short_answers import short_name
 
@@ -20,6 +19,8 @@ KINDS: tuple[Kind, ...] = (
 Extractor = Literal["declared", "strict", "last_number", "letter_line", "tool"]
 EXTRACTORS: tuple[Extractor, ...] = ("declared", "strict", "last_number", "letter_line", "tool")
 Units = Literal["ignore", "keep"]
+Locale = Literal["en", "eu"]
+LOCALES: tuple[Locale, ...] = ("en", "eu")
 
 VERSION = 1
 """Raised with every change of a rule or of a phrase list."""
