@@ -75,6 +75,15 @@ def test_no_key_depends_on_the_other_rows(texts: list[str | None], random: Rando
     assert [first.reason[i] for i in order] == second.reason.values()
 
 
+def test_codes_are_numbered_by_rows_whatever_order_the_texts_came_in() -> None:
+    base = completions("#### 5", "#### 6", "#### 5.0", "x 1 2")
+    texts = ("x 1 2", "#### 5.0", "#### 6", "#### 5")
+    other = replace(base, completion=Column(np.array([3, 2, 1, 0], dtype=np.int32), texts))
+    one, two = keyed(base, kind="number"), keyed(other, kind="number")
+    assert one.answer.codes.tolist() == two.answer.codes.tolist() == [0, 1, 0, -1]
+    assert one.answer.words == two.answer.words == ("5", "6")
+
+
 def test_golds_go_through_the_same_extractor_and_those_without_a_key_are_listed() -> None:
     rows: list[dict[str, Any]] = [
         {"completion": "5", "target": "2 + 3 = 5\n#### 5"},

@@ -1,8 +1,9 @@
 """Completions of a whole table to keys: once for every distinct text, stop reason and choices."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 _PLACE = {outcome: i for i, outcome in enumerate(OUTCOMES)}
 _STOPS = ("stop_reason", "stopped_by")
 Codes = NDArray[np.int32]
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(slots=True)
@@ -41,7 +43,7 @@ class _Words:
         """A column of the table from one entry a distinct combination."""
         codes = np.full(len(rows), NULL, dtype=np.int32)
         codes[rows] = np.array(self.codes, dtype=np.int32)[row_of]
-        return Column(codes, tuple(self.index))
+        return by_appearance(Column(codes, tuple(self.index)))
 
 
 def keyed_completions(table: AnswerTable, settings: Settings) -> AnswerTable:
@@ -101,8 +103,22 @@ def keyed_golds(table: AnswerTable, settings: Settings) -> tuple[AnswerTable, tu
     new = np.full(len(table), NULL, dtype=np.int32)
     new[target.codes != NULL] = np.array(codes, dtype=np.int32)[row_of]
     lost = np.flatnonzero((new == NULL) & (target.codes != NULL))
-    table = replace(table, target=Column(new, tuple(index)))
+    table = replace(table, target=by_appearance(Column(new, tuple(index))))
     return table, _lost(table, lost)
+
+
+def by_appearance(column: Column[T]) -> Column[T]:
+    """The same values with words numbered in order of the rows, whatever order made them.
+
+    >>> by_appearance(Column(np.array([2, -1, 0], dtype=np.int32), ("a", "b", "c"))).words
+    ('c', 'a')
+    """
+    used, first = np.unique(column.codes, return_index=True)
+    order = used[np.argsort(first)]
+    order = order[order != NULL]
+    new = np.full(len(column.words) + 1, NULL, dtype=np.int32)  # code -1 reads the last entry
+    new[order] = np.arange(len(order), dtype=np.int32)
+    return Column(new[column.codes], tuple(pick(column.words, order.tolist())))
 
 
 def _lost(table: AnswerTable, rows: NDArray[np.intp]) -> tuple[str, ...]:
