@@ -13,7 +13,3 @@ from trueness.api.measuring import compare as compare
 from trueness.api.measuring import compare_each as compare_each
 from trueness.api.measuring import measure as measure
 from trueness.api.measuring import measure_each as measure_each
-from trueness.api.planning import plan as plan
-from trueness.api.sensitivity import sensitivity as sensitivity
-from trueness.api.sensitivity import verdicts as verdicts
-from trueness.study.planned import Goal as Goal

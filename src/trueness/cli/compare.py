@@ -139,14 +139,15 @@ def _show_sensitivity(
     before: Path, after: tuple[Path, ...], given: dict[str, Any], *, as_json: bool
 ) -> None:
     """Print what other extractors would have said; on stderr beside JSON."""
-    from trueness import api, report
+    from trueness import report
+    from trueness.api.sensitivity import sensitivity, verdicts
 
     blocks: list[Block] = []
     if not after:
         how = {k: v for k, v in given.items() if k in {*options.EXTRACTION, *options.NAMES}}
-        blocks += api.sensitivity(before, **how).blocks()
+        blocks += sensitivity(before, **how).blocks()
     for path in after:
-        blocks += api.verdicts(before, path, sensor=SENSOR, **given).blocks()
+        blocks += verdicts(before, path, sensor=SENSOR, **given).blocks()
     wide, color = _output.width(), _output.in_color()
     text = "\n".join(report.block_text(b, width=wide, color=color) for b in blocks)
     (_output.note if as_json else _output.show)(text)

@@ -46,7 +46,9 @@ def import_(
     facts = api.log_facts(table)
     blocks = list(api.log_blocks(table, facts))
     if sensitivity:
-        found = api.sensitivity(log, **how)
+        from trueness.api import sensitivity as rules
+
+        found = rules.sensitivity(log, **how)
         facts["sensitivity"] = found.to_dict()
         blocks += found.blocks()
     for path in output:

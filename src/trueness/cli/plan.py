@@ -45,7 +45,9 @@ def plan(
 
     Every assumption is named. With `--budget` and a pilot: more items, or more draws of each?
     """
-    from trueness import api, report
+    from trueness import report
+    from trueness.api.planning import Goal
+    from trueness.api.planning import plan as planned
     from trueness.contract.serial import dumps
 
     if len(pilot) not in {0, 2}:
@@ -53,8 +55,8 @@ def plan(
         raise click.UsageError(msg)
     wanted = ("effect", "margin", "regress", "improve", "auroc", "width")
     said = {k: v for k, v in typed.items() if k in wanted}
-    found = api.plan(
-        api.Goal(goal, alpha=round(1 - level, 12), power=power, **said),
+    found = planned(
+        Goal(goal, alpha=round(1 - level, 12), power=power, **said),
         (pilot[0], pilot[1]) if pilot else None,
         budget=budget,
         cost_item=cost_item,

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
-from scipy.stats import rankdata
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
@@ -230,6 +229,8 @@ def _scores(values: ArrayLike, where: str) -> NDArray[np.float64]:
 
 def _double_ranks(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Twice the mid-rank, which is whole."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - slow to load, seldom needed
+
     doubled: NDArray[np.int64] = np.rint(2 * rankdata(scores)).astype(np.int64)
     return doubled
 

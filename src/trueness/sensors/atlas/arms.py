@@ -78,8 +78,8 @@ class Arm:
         """Every item with several draws got one answer, though they were sampled."""
         several = self.clouds.draws > 1
         per_item = np.bincount(self.clouds.item, minlength=self.clouds.n_items)
-        same_text = _same_texts(self.table)
-        return bool(several.any() and (per_item[several] == 1).all() and same_text)
+        same_key = several.any() and (per_item[several] == 1).all()
+        return bool(same_key and _same_texts(self.table))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -466,5 +466,7 @@ def _same_texts(table: AnswerTable) -> bool:
     """Whether every item got one raw text (or key, where no text is kept) in all its draws."""
     column = table.answer if table.completion is None else table.completion
     came = table.outcome != ERROR
-    pair = np.unique(np.stack([table.item.codes[came], column.codes[came]]), axis=1)
-    return bool(len(np.unique(pair[0])) == pair.shape[1])
+    item, text = table.item.codes[came], column.codes[came]
+    last = np.full(len(table.item.words), NULL, np.int64)
+    last[item] = text
+    return bool((last[item] == text).all())

@@ -22,7 +22,6 @@ from trueness.stats.comparison import (
     PartitionComparison,
     compare_partitions,
 )
-from trueness.stats.mcnemar import mcnemar
 from trueness.stats.repair import RepairVerdict, repair_verdict
 from trueness.table import NULL, AnswerTable, Column
 
@@ -316,6 +315,8 @@ def _accuracy(change: _Change) -> dict[str, Json]:
     lost, won = int((one & ~two).sum()), int((~one & two).sum())
     out["n_right_before_only"], out["n_right_after_only"] = lost, won
     if len(change.joined.before.columns) == 1:
+        from trueness.stats.mcnemar import mcnemar  # noqa: PLC0415 - slow to load, seldom needed
+
         out["mcnemar_p"] = float(mcnemar(lost, won).p_exact)
     return out
 
