@@ -46,9 +46,9 @@ def plan(
     Every assumption is named. With `--budget` and a pilot: more items, or more draws of each?
     """
     from trueness import report
-    from trueness.api.planning import Goal
     from trueness.api.planning import plan as planned
     from trueness.contract.serial import dumps
+    from trueness.study.planned import Goal
 
     if len(pilot) not in {0, 2}:
         msg = f"{len(pilot)} file given; a pilot has two: BEFORE and AFTER."
