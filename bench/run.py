@@ -22,7 +22,19 @@ ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "results" / "bench.json"
 WORSE = 2.0
 """A ratio fails when it is so many times its recorded value."""
-MODULES = ("asking", "certificates", "processes", "symmetry_comparison", "tables")
+MODULES = (
+    "asking",
+    "atlas",
+    "bootstrap",
+    "certificates",
+    "clouds",
+    "extraction",
+    "jsonlines",
+    "logs",
+    "processes",
+    "symmetry_comparison",
+    "tables",
+)
 """Stand beside this file; loaded after the number of threads is set."""
 PACKAGES = ("numpy", "scipy", "duckdb", "trueness")
 
@@ -113,13 +125,19 @@ def _git(*arguments: str) -> str:
 
 def groups(*, quick: bool) -> list[Measured]:
     """Every benchmark; quick leaves the ten million rows out."""
-    asking, certificates, processes, symmetry, tables = map(import_module, MODULES)
+    loaded = {name: import_module(name) for name in MODULES}
     return [
-        certificates.measure,
-        symmetry.ratios,
-        lambda: tables.figures(quick=quick),
-        asking.figures,
-        lambda: processes.figures(quick=quick),
+        loaded["certificates"].measure,
+        loaded["symmetry_comparison"].ratios,
+        loaded["clouds"].ratios,
+        loaded["bootstrap"].figures,
+        loaded["extraction"].measure,
+        lambda: loaded["tables"].figures(quick=quick),
+        loaded["asking"].figures,
+        lambda: loaded["processes"].figures(quick=quick),
+        lambda: loaded["jsonlines"].figures(quick=quick),
+        loaded["atlas"].figures,
+        lambda: loaded["logs"].figures(quick=quick),
     ]
 
 
