@@ -1,0 +1,323 @@
+"""`gate.json`: calibration and policy in one file, each with its hash."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+
+from trueness.contract import Direction, Reading
+from trueness.contract.errors import FingerprintMismatch, InputError, PolicyError
+from trueness.contract.serial import Json, canonical, dumps
+from trueness.decide.calibration import Calibration, Side
+from trueness.decide.columns import Columns, columns_of_reading
+from trueness.decide.deciding import check_policy
+from trueness.decide.grids import Sequenced
+from trueness.decide.policy import Policy, policy_of
+from trueness.decide.promise import Threshold, promise_of
+
+SCHEMA = "trueness.gate/1"
+
+
+@dataclass(frozen=True, slots=True)
+class GateFile:
+    """A calibration and the policy that uses it.
+
+    Parameters
+    ----------
+    calibration : Calibration
+    policy : Policy
+    sensor : str
+        Whose readings it is for, as the calibration's reading said; empty for bare values.
+    score : mapping or None
+        A saved score that turns several columns into the value.
+    calibration_hash, policy_hash : str
+        As the file says; equal to what the parts hash to unless the file was changed.
+    """
+
+    calibration: Calibration
+    policy: Policy
+    sensor: str = ""
+    score: Mapping[str, Json] | None = None
+    calibration_hash: str = ""
+    policy_hash: str = ""
+
+    def to_dict(self) -> dict[str, Json]:
+        """Plain JSON."""
+        return {
+            "schema": SCHEMA,
+            "sensor": self.sensor,
+            "calibration": self.calibration.to_dict(),
+            "calibration_hash": self.calibration.hash,
+            "policy": self.policy.to_dict(),
+            "policy_hash": self.policy.hash,
+            "policy_notes": list(self.policy.notes()),
+            "score": None if self.score is None else dict(self.score),
+        }
+
+    def write(self, path: Path) -> None:
+        """Write `gate.json`."""
+        path.write_text(dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+
+    def faults(self) -> tuple[tuple[str, str], ...]:
+        """(kind, sentence) of everything in the file that does not fit together."""
+        found = []
+        for kind, said, made in (
+            ("calibration", self.calibration_hash, self.calibration.hash),
+            ("policy", self.policy_hash, self.policy.hash),
+        ):
+            if said and said != made:
+                found.append((kind, f"{kind}_hash says {said[:12]} and the {kind} is {made[:12]}"))
+        found += [("threshold", why) for why in _threshold_faults(self.calibration, self.policy)]
+        return tuple(found)
+
+    def checked(self) -> "GateFile":
+        """The same file, if nothing in it contradicts itself.
+
+        Raises
+        ------
+        InputError
+            Otherwise.
+        """
+        faults = self.faults()
+        if faults:
+            msg = f"the gate file contradicts itself: {faults[0][1]}. Calibrate again."
+            raise InputError(msg)
+        return self
+
+    def columns(self, reading: Reading) -> Columns:
+        """The reading's items, after its fingerprint and diagnostics were compared.
+
+        Raises
+        ------
+        FingerprintMismatch
+            When the threshold was made under another fingerprint.
+        PolicyError
+            When the policy limits a diagnostic that no item has.
+        """
+        compare_fingerprints(self.calibration.fingerprint, identity_of(reading))
+        columns = columns_of_reading(reading)
+        if columns.direction is not self.calibration.direction:
+            msg = f"the value's direction is {columns.direction}; recalibrate with this reading."
+            raise PolicyError(msg)
+        check_policy(self.policy, columns)
+        return columns
+
+
+def identity_of(reading: Reading) -> dict[str, Json]:
+    """What a threshold depends on, key by key: as the reading says, or its whole fingerprint."""
+    named: dict[str, Json] = {"sensor": reading.sensor, "direction": reading.direction.value}
+    if reading.identity:
+        return _flat(reading.identity) | named
+    return named | {"fingerprint": reading.fingerprint}
+
+
+def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, Json]) -> None:
+    """Refuse a reading whose fingerprint differs in any key; a missing key differs.
+
+    Raises
+    ------
+    FingerprintMismatch
+        Naming the first key and both values.
+
+    Examples
+    --------
+    >>> compare_fingerprints({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    """
+    left, right = _flat(calibration), _flat(reading)
+    differs = tuple(
+        key
+        for key in sorted(set(left) | set(right))
+        if key not in left or key not in right or canonical(left[key]) != canonical(right[key])
+    )
+    if differs:
+        first = differs[0]
+        more = "" if len(differs) == 1 else f" ({len(differs)} keys differ)"
+        msg = (
+            f"this threshold was made with {first} = {_said(left, first)}; this reading has "
+            f"{_said(right, first)}{more}; recalibrate, or run the transfer study."
+        )
+        raise FingerprintMismatch(msg, differs=differs)
+
+
+def reading_hash(reading: Reading) -> str:
+    """sha256 of the canonical JSON of a reading with all of its items."""
+    return sha256(canonical(reading.to_dict(max_items=None)).encode()).hexdigest()
+
+
+def read_gate(path: Path, *, checked: bool = True) -> GateFile:
+    """The gate file at a path.
+
+    Parameters
+    ----------
+    path : Path
+    checked : bool
+        Refuse a file that contradicts itself; ``replay`` reads it all the same and lists that.
+
+    Raises
+    ------
+    InputError
+        When it is no gate file.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except OSError as error:
+        msg = f"{path} cannot be read: {error.strerror}. Name a file that calibrate wrote."
+        raise InputError(msg) from error
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        msg = f"{path} is no JSON: {error}. Name a file that calibrate wrote."
+        raise InputError(msg) from error
+    gate = gate_of(data, str(path))
+    return gate.checked() if checked else gate
+
+
+def gate_of(data: object, where: str = "this object") -> GateFile:
+    """The gate that `GateFile.to_dict` wrote.
+
+    Raises
+    ------
+    InputError
+        When it is none.
+    """
+    if not isinstance(data, Mapping) or data.get("schema") != SCHEMA:
+        given = data.get("schema") if isinstance(data, Mapping) else type(data).__name__
+        msg = f"{where} has schema {given!r}; wanted {SCHEMA!r}. Hand in what calibrate wrote."
+        raise InputError(msg)
+    try:
+        return GateFile(
+            calibration_of(data["calibration"]),
+            policy_of(data["policy"]),
+            str(data["sensor"]),
+            data["score"],
+            str(data["calibration_hash"]),
+            str(data["policy_hash"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, InputError):
+            raise
+        msg = (
+            f"{where} cannot be read: {type(error).__name__} at {error}. Hand in what calibrate "
+            "wrote."
+        )
+        raise InputError(msg) from error
+
+
+def calibration_of(data: Mapping[str, Json]) -> Calibration:
+    """The calibration that `Calibration.to_dict` wrote."""
+    asked, counts = _mapping(data["promise"]), _mapping(data["counts"])
+    return Calibration(
+        promise=promise_of(**asked),  # type: ignore[arg-type] # checked there
+        direction=Direction(str(data["direction"])),
+        tau=_float(data["tau"]),
+        threshold=_threshold(data["rank"]),
+        unsupported=_side(data["unsupported"]),
+        grid=_grid(data["grid"]),
+        rho=None if data["rho"] is None else _float(data["rho"]),
+        reject=_threshold(data["reject_rank"]),
+        supported=_side(data["supported_negated"]),
+        counts={name: int(str(n)) for name, n in counts.items()},
+        independence=str(data["independence"]),
+        notes=tuple(str(note) for note in _list(data["notes"])),
+        fingerprint=_mapping(data["fingerprint"]),
+        versions={name: str(v) for name, v in _mapping(data["versions"]).items()},
+        evaluation=_mapping(data["evaluation"]),
+    )
+
+
+def _threshold_faults(calibration: Calibration, policy: Policy) -> list[str]:
+    try:
+        tau, rho = calibration.rederived()
+    except InputError as error:
+        return [f"the stored risks give no threshold: {error}"]
+    found = []
+    if calibration.tau != tau:
+        found.append(f"tau is {calibration.tau!r}; the stored risks give {tau!r}")
+    if calibration.rho != rho:
+        found.append(f"rho is {calibration.rho!r}; the stored risks give {rho!r}")
+    if policy.accept > tau:
+        found.append(f"the policy accepts below {policy.accept!r}; the stored risks give {tau!r}")
+    if rho is not None and policy.reject is not None and policy.reject < rho:
+        found.append(f"the policy rejects from {policy.reject!r}; the stored risks give {rho!r}")
+    return found
+
+
+def _flat(nested: Mapping[str, Json], lead: str = "") -> dict[str, Json]:
+    """Nested keys joined by dots, so that a difference is named where it is."""
+    out: dict[str, Json] = {}
+    for key, value in nested.items():
+        if isinstance(value, Mapping) and value:
+            out |= _flat(value, f"{lead}{key}.")
+        else:
+            out[f"{lead}{key}"] = value
+    return out
+
+
+def _said(values: Mapping[str, Json], key: str) -> str:
+    return canonical(values[key]) if key in values else "no such key"
+
+
+def _threshold(data: Json) -> Threshold | None:
+    if data is None:
+        return None
+    rank = _mapping(data)
+    return Threshold(
+        int(str(rank["n"])),
+        None if rank["k"] is None else int(str(rank["k"])),
+        _float(rank["tau"]),
+        None if rank["guarantee"] is None else _float(rank["guarantee"]),
+        None if rank["expected_at_most"] is None else _float(rank["expected_at_most"]),
+    )
+
+
+def _side(data: Json) -> Side | None:
+    if data is None:
+        return None
+    side = _mapping(data)
+    sources = side["sources"]
+    codes = None if sources is None else np.array(_list(sources), dtype=np.int64)
+    risks = _risks(side["risks"])
+    if (risks[1:] < risks[:-1]).any() or (codes is not None and codes.shape != risks.shape):
+        msg = "stored risks are not in ascending order, or not one source a risk"
+        raise ValueError(msg)
+    return Side(risks, codes)
+
+
+def _grid(data: Json) -> Sequenced | None:
+    if data is None:
+        return None
+    grid = _mapping(data)
+    wrong = np.array(_list(grid["wrong"]), dtype=np.bool_)
+    return Sequenced(_risks(grid["thresholds"]), _risks(grid["risks"]), wrong)
+
+
+def _risks(data: Json) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    numbers = [np.inf if r is None else _float(r) for r in _list(data)]
+    return np.array(numbers, dtype=np.float64)
+
+
+def _float(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        msg = f"a number is wanted, {value!r} was given"
+        raise TypeError(msg)
+    return float(value)
+
+
+def _mapping(value: Json) -> dict[str, Json]:
+    if not isinstance(value, Mapping):
+        msg = f"an object is wanted, {type(value).__name__} was given"
+        raise TypeError(msg)
+    return dict(value)
+
+
+def _list(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        msg = f"a list is wanted, {type(value).__name__} was given"
+        raise TypeError(msg)
+    return value
+
+
+def _no_constant(name: str) -> float:
+    msg = f"the file holds {name}, which strict JSON has no form for. Calibrate again."
+    raise InputError(msg)
