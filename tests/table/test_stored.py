@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trueness.extract.entities import ENTITY_RULE
-from trueness.extract.extraction import KINDS, key_rule, reason_rule
+from trueness.extract.short_answers import KINDS, key_rule, reason_rule
 from trueness.table import Column, TextRule, stored
 from trueness.table.stored import StoredWords, TextStore
 

@@ -23,7 +23,7 @@ SPELLING = "spelling"
 FLAGS = ("approximate", "label_text_mismatch")
 _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 _PLACE = {outcome: i for i, outcome in enumerate(OUTCOMES)}
-_STOPS = ("stop_reason", "stopped_by")
+_STOP = "stop_reason"
 Codes = NDArray[np.int32]
 T = TypeVar("T", bound=Hashable)
 
@@ -59,7 +59,7 @@ def keyed_completions(table: AnswerTable, settings: Settings) -> AnswerTable:
     """
     text = _texts(table, settings)
     choices = _choices(table, settings)
-    stop = next((table.extras[name] for name in _STOPS if name in table.extras), None)
+    stop = table.extras.get(_STOP)
     open_rows = table.outcome == _ANSWERED
     parts, row_of = _distinct(text.codes, _codes(stop), _codes(choices), rows=open_rows)
     outcomes: list[int] = []

@@ -6,10 +6,7 @@ from typing import TYPE_CHECKING
 
 from trueness.extract.result import Extraction
 from trueness.extract.settings import Extractor, Kind, Locale, Settings, Units
-from trueness.extract.short_answers import KINDS as KINDS  # noqa: PLC0414 - the short kinds stay reachable here
 from trueness.extract.short_answers import Kind as ShortKind
-from trueness.extract.short_answers import key_rule as key_rule  # noqa: PLC0414 - as above
-from trueness.extract.short_answers import reason_rule as reason_rule  # noqa: PLC0414 - as above
 from trueness.extract.short_answers import short_answer, short_name
 from trueness.table.answers import Outcome
 
