@@ -158,6 +158,13 @@ def test_a_column_called_count_that_counts_no_draws_is_left_alone() -> None:
     two = read_answers([{"item": "a", "answer": "x", "n": 2, "count": 3}])
     assert numbered.weight is odd.weight is two.weight is None
     assert any("neither was used" in note for note in two.notes)
+    for row in (
+        {"item": "a", "answers": ["x", "y"], "n": 2},
+        {"item": "a", "response": ["x", "y"], "n": 2},
+        {"item": "a", "response": "some text", "count": 2},
+        {"item": "a", "answer": "x", "count": 2, "tokens": 5},
+    ):
+        assert read_answers([row]).weight is None
     named = read_answers([{"item": "a", "answer": "x", "n": 2, "count": 3}], weight="n")
     assert named.weight is not None
     assert named.weight.tolist() == [2]

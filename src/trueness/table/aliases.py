@@ -78,6 +78,7 @@ EVIDENCE: Mapping[str, str] = {
 
 
 _SHOWN = 30
+_KNOWN = frozenset({"answer", *EVIDENCE, *(name for known in ALIASES.values() for name in known)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,11 +193,16 @@ def _place_counts(
     native: bool,
     notes: list[str],
 ) -> None:
-    """How often a row was drawn: a column of counts beside answers that nothing numbers."""
-    numbered = "epoch" in given or found.get("epoch")
-    if native or numbered or "weight" in given or found["weight"]:
-        return
+    """How often a row was drawn: a column of counts in a table of nothing but answers.
+
+    Beside whole texts, lists of draws, or columns that are not known, a count counts anything.
+    """
+    several = any(role in given or found.get(role) for role in ("epoch", "draws", "answers"))
+    texts = {n.casefold() for n in found.get("completion", ())} - {"answer"}
     counts = [n for n in names if n.casefold() in COUNTS]
+    others = {n.casefold() for n in names if n not in counts} - _KNOWN
+    if native or several or texts or others or "weight" in given or found["weight"]:
+        return
     if len(counts) == 1:
         found["weight"] = counts
     elif counts:

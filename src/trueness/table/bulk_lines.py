@@ -181,7 +181,8 @@ class LineSource:
         table = self._store.new_table(listed)
         raw = self._interned(table, {"w": "w"}, n_draws).get("w")
         if raw is not None:
-            return raw.unquoted() or raw.mapped(self._draw)
+            plain = raw.unquoted()
+            return raw.mapped(self._draw) if plain is None else plain
         given = self._store.new_table(f"SELECT nullif(w, 'null') AS w FROM {table}")  # noqa: S608 - ours
         return self._texts(given, "w", None, n_draws)
 
