@@ -466,6 +466,15 @@ def test_a_page_of_pictures_runs_no_text_and_loads_nothing(browser: Any, tmp_pat
 
 
 @pytest.mark.browser
+def test_lines_of_a_curve_are_strokes_and_fill_nothing(browser: Any, tmp_path: Path) -> None:
+    shown = show(browser, tmp_path, reading())
+    fills = "return [...document.querySelectorAll('svg polyline')].map(p => getComputedStyle(p).fill)"
+    found = shown.execute_script(fills)
+    assert found
+    assert set(found) == {"none"}
+
+
+@pytest.mark.browser
 def test_numbers_stand_on_wide_segments_only(browser: Any, tmp_path: Path) -> None:
     shown = show(browser, tmp_path, reading())
     seen = [
