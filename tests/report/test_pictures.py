@@ -468,8 +468,8 @@ def test_a_page_of_pictures_runs_no_text_and_loads_nothing(browser: Any, tmp_pat
 @pytest.mark.browser
 def test_lines_of_a_curve_are_strokes_and_fill_nothing(browser: Any, tmp_path: Path) -> None:
     shown = show(browser, tmp_path, reading())
-    fills = "return [...document.querySelectorAll('svg polyline')].map(p => getComputedStyle(p).fill)"
-    found = shown.execute_script(fills)
+    lines = "[...document.querySelectorAll('svg polyline')]"
+    found = shown.execute_script(f"return {lines}.map(p => getComputedStyle(p).fill)")
     assert found
     assert set(found) == {"none"}
 

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from orbit_tables import answer_table, declared
 
 from trueness import api
 from trueness.contract import Verdict
+from trueness.contract.errors import InputError
 from trueness.decide.withhold import withhold
 from trueness.sensors.orbits import measure
 from trueness.table import AnswerTable, write
@@ -44,3 +46,12 @@ def test_kept_rows_are_those_that_were_not_withheld(tmp_path: Path) -> None:
         stays = {v.item for v in withhold(reading).verdicts if v.verdict is Verdict.KEEP}
         assert set(kept.item.values()) == stays == {"r|Chad|0", "r^-1|Paris|0", "r^-1|Rome|0"}
         write(kept, tmp_path / "kept.csv")
+
+
+def test_counted_draws_are_refused_where_single_answers_are_certified() -> None:
+    rows = [
+        {"entity": "a", "answer": "x", "weight": 3},
+        {"entity": "b", "answer": "x", "weight": 1},
+    ]
+    with pytest.raises(InputError, match="row 1 stands for 3 draws"):
+        api.certify(rows, relation="injective")

@@ -30,6 +30,7 @@ COLUMNS = frozenset(
         "outcome",
         "reason",
         "logprob",
+        "weight",
     )
 )
 """Columns that can be named."""

@@ -27,9 +27,20 @@ from trueness.cli.exits import Exit
     type=click.Path(dir_okay=False, path_type=Path),
     help="Table to write (.jsonl, .csv, .parquet); may be repeated.",
 )
+@click.option(
+    "--all-sampling",
+    is_flag=True,
+    help="OpenAI evals: events of a judge or a follow-up are draws too.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
 def import_(
-    log: Path, *, sensitivity: bool, output: tuple[Path, ...], as_json: bool, **typed: Any
+    log: Path,
+    *,
+    sensitivity: bool,
+    all_sampling: bool,
+    output: tuple[Path, ...],
+    as_json: bool,
+    **typed: Any,
 ) -> int:
     """Read LOG, say what it holds, and write it as an answer table.
 
@@ -42,6 +53,7 @@ def import_(
     from trueness.table import write
 
     how = options.reading(typed)
+    how |= {"all_sampling": True} if all_sampling else {}
     table = api.read(log, **{"answer_kind": "auto", **how})
     facts = api.log_facts(table)
     blocks = list(api.log_blocks(table, facts))

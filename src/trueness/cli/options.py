@@ -19,6 +19,7 @@ COLUMNS = (
     ("group", "source or cluster"),
     ("completion", "the raw text"),
     ("outcome", "answered, no_answer, error …"),
+    ("weight", "how many equal draws the row stands for"),
 )
 """Columns that can be named when they are not recognised."""
 

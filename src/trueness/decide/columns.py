@@ -120,6 +120,10 @@ class Columns:
                 "value and the state that says why."
             )
             raise InvalidReading(msg)
+        for name, values in self.diagnostics.items():
+            if np.isinf(values).any():
+                msg = f"diagnostic {name!r} is infinite somewhere; leave it out of such an item."
+                raise InvalidReading(msg)
 
 
 def risk_of(value: Floats, direction: Direction) -> Floats:

@@ -142,7 +142,7 @@ def columns_of_rows(
             _diagnostics(rows),
             [_route(row.get("route")) for row in rows],
         )
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, OverflowError) as error:
         msg = (
             f"a row cannot be read: {type(error).__name__} at {error}. Wanted a state, a value or "
             "null, diagnostics by name and a list of route flags."

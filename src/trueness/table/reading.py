@@ -14,6 +14,7 @@ from trueness.table.cells import CellSource, Source
 from trueness.table.delimited import read_delimited
 from trueness.table.frames import read_frame
 from trueness.table.jsonlines import FORMAT, read_json
+from trueness.table.logs import openai_evals
 from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
 from trueness.table.shards import concat, shard_files
@@ -43,6 +44,7 @@ def read_answers(
     reason: str | None = None,
     logprob: str | None = None,
     weight: str | None = None,
+    all_sampling: bool = False,
 ) -> AnswerTable:
     r"""The answers of a file or data frame, one row a draw.
 
@@ -58,6 +60,8 @@ def read_answers(
     item, entity, answer, ... : str or None
         Names of columns; they win over every recognised name. ``answer`` and ``completion`` both
         name the text that was answered; where both are given, ``answer`` holds keys.
+    all_sampling : bool
+        Of an OpenAI evals log: also events of a judge or a follow-up are draws.
 
     Returns
     -------
@@ -97,6 +101,8 @@ def read_answers(
         "logprob": logprob,
         "weight": weight,
     }
+    if all_sampling:
+        return _all_sampling(source)
     shards = _shards(source)
     if shards is None:
         return _read(source, explicit)
@@ -118,6 +124,17 @@ def _shards(source: object) -> Sequence[object] | None:
     if log_reader(Path(source)) is not None:
         return None
     return shard_files(Path(source)) or None
+
+
+def _all_sampling(source: object) -> AnswerTable:
+    path = Path(source) if isinstance(source, (str, os.PathLike)) else None
+    if path is None or log_reader(path) is not openai_evals:
+        msg = (
+            f"all sampling events are wanted of {source!s:.200}, which is no log of OpenAI evals; "
+            "other logs have no such events. Leave it out."
+        )
+        raise InputError(msg)
+    return openai_evals.read(path, all_sampling=True)
 
 
 def _read(source: object, explicit: Mapping[str, str | None]) -> AnswerTable:

@@ -97,14 +97,28 @@ class Back:
         return self.outcome == ERROR
 
 
+def _check_one_draw_a_row(table: AnswerTable) -> None:
+    """Raise `InputError` for counted draws: a slot is one answer."""
+    if table.weight is not None and (table.weight > 1).any():
+        row = int(np.argmax(table.weight > 1))
+        msg = (
+            f"row {int(table.row_number[row])} stands for {int(table.weight[row])} draws; a "
+            "certificate is about single answers. Write each draw in a row of its own, or name "
+            "other columns."
+        )
+        raise InputError(msg)
+
+
 def slots_of(table: AnswerTable, params: Params) -> Slots:
     """The slots of a table's rows.
 
     Raises
     ------
     InputError
-        Two rows of one slot disagree, or the columns were not said to ask the same question.
+        Two rows of one slot disagree, the columns were not said to ask the same question, or rows
+        stand for several draws.
     """
+    _check_one_draw_a_row(table)
     at, back = _split(table)
     table = table if at is None else table.take(at)
     named = table.item if table.entity is None else table.entity
