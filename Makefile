@@ -36,8 +36,9 @@ $(DEV): $(RUN)
 	@touch $@
 
 $(MODEL): $(RUN)
-	@echo "== fetching the embedded model (about 93 MB, once for this user)"
+	@echo "== fetching the embedded model and embedder (about 180 MB, once for this user)"
 	@$(BIN)/trueness doctor --get embedded
+	@$(BIN)/trueness doctor --get minilm
 	@touch $@
 
 setup: $(RUN)

