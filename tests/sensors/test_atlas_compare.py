@@ -407,6 +407,14 @@ def test_counted_draws_equal_the_expanded_table_exactly() -> None:
         measure(counted, replace(QUICK, first=2))
 
 
+def test_clouds_too_large_for_exact_tests_are_refused_by_name() -> None:
+    table = drawn({"q": ("g", "a", "b", None)})
+    counted = replace(table, weight=np.array([10**12, 5, 10**12, 1]))
+    assert measure(counted, QUICK).value == pytest.approx(0.5)
+    with pytest.raises(InputError, match=r"item 'q' has 2,000,000,000,006 draws.*random sample"):
+        compared(counted, table)
+
+
 def test_observers_are_left_alone() -> None:
     rows = [{"item": "q", "answer": a, "observer": [0.1, 0.2]} for a in ("a", "a", "b")]
     bare = [{k: v for k, v in r.items() if k != "observer"} for r in rows]

@@ -190,3 +190,11 @@ def test_parameters_say_themselves_and_have_an_order() -> None:
     assert (params.orders, params.primary) == ((2, 4), 2)
     assert params.alpha == pytest.approx(0.025)
     assert params.said()["orders"] == [2, 4]
+
+
+def test_without_right_answers_the_sentence_tells_answers_from_none() -> None:
+    table = drawn({"q": ("a", "a", "b", None)}, golds=None)
+    assert "probability .167: answered agreement .167, no answer .000" in (
+        measure(table, QUICK).statement
+    )
+    assert "answered agreement by .000" in compare(table, table, QUICK).statement

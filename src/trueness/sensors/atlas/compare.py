@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from trueness.contract import ItemReading, Reading, Rows, State
 from trueness.contract.blocks import Block, Notes, Statement
+from trueness.contract.errors import InputError
 from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas import draw, words
 from trueness.sensors.atlas.arms import Atlas, atlas_of
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 
 Arrays = NDArray[np.float64]
 BANNER = "These protocols differ ({}): a difference may come from that, not from the checkpoint."
+MOST_DRAWS = 20_000
+"""Of an item in one arm; more draws say hardly more, and tests would overflow."""
 SEEDS = ("seed", "seeds")
 SHARED_SEED = "both arms declare the same seed, so they may not be independent draws"
 
@@ -98,6 +101,7 @@ def compare(before: AnswerTable, after: AnswerTable, params: Params | None = Non
     params = params or Params()
     both = atlas_of((before, after), params)
     one, two = both.arms
+    _check_sizes(both)
     compared = compare_protocols(
         one.protocol,
         two.protocol,
@@ -109,6 +113,19 @@ def compare(before: AnswerTable, after: AnswerTable, params: Params | None = Non
     if premise is not None:
         found = _change(main, compared, params, _change(premise, compared, params, None))
     return _reading(found)
+
+
+def _check_sizes(found: Atlas) -> None:
+    """Raise `InputError` when a cloud is too large for tests in whole numbers of 64 bits."""
+    for arm in found.arms:
+        draws = arm.clouds.draws
+        if len(draws) and draws.max() > MOST_DRAWS:
+            item = found.items[int(np.argmax(draws))]
+            msg = (
+                f"item {item!r} has {int(draws.max()):,} draws; two clouds of an item are compared "
+                f"up to {MOST_DRAWS:,} draws each. Compare a random sample of its draws."
+            )
+            raise InputError(msg)
 
 
 def _change(found: Atlas, compared: Compared, params: Params, premise: Change | None) -> Change:

@@ -26,12 +26,13 @@ _MEANS = {
     "answering_up": "agreement on no answer fell, and agreement among answers rose",
     "unresolved": "the data do not decide",
 }
+_SPLIT, _UNSPLIT = ("gold", "wrong", "none"), ("semantic", "none")
 _NOMINAL = "nominally, for its intervals are approximations."
 _OF_MEANS = "It is about means over items: opposite movements of single items cancel in it."
 _NOT_UNCHANGED = "Unresolved is not unchanged: ε* is the smallest margin that would have passed."
 _FEW = f"Few movers: fewer than {FEW_MOVERS} items changed there, so intervals are too short."
 _REASONS = {
-    "insufficient_evidence": "the simultaneous band of every part includes 0",
+    "insufficient_evidence": "no part is shown to have moved",
     "mixed": "the directions fit no single row of the verdict table",
     "gold_unknown": "no item has a known right answer",
 }
@@ -72,7 +73,7 @@ def change(found: Comparison, order: int, draws: str) -> str:
     parts = [f"Agreement moved by {signed(total.estimate)}{star}"]
     parts += [
         f"{_NAMES[p]} by {signed(e.estimate)} {interval(e.band)}".rstrip()
-        for p in ("gold", "wrong", "none")
+        for p in (_UNSPLIT if found.entry(order, "gold").estimate is None else _SPLIT)
         for e in [found.entry(order, p)]
         if e.estimate is not None and (p != "none" or e.estimate != 0)
     ]
@@ -115,9 +116,8 @@ def single(
     total: float | None, parts: Mapping[str, float | None], order: int, n: int, draws: str
 ) -> str:
     """The first sentence about one arm."""
-    split = ", ".join(
-        f"{_NAMES[p]} {bare(parts[p])}" for p in ("gold", "wrong", "none") if parts[p] is not None
-    )
+    shown = _SPLIT if parts["gold"] is not None else _UNSPLIT
+    split = ", ".join(f"{_NAMES[p]} {bare(parts[p])}" for p in shown if parts[p] is not None)
     tail = f": {split}" if split else ""
     return (
         f"{order} draws of one item agree with probability {bare(total)}{tail} "
