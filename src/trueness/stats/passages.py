@@ -1,25 +1,24 @@
-"""What one claim and its passages are before anything is measured: states, or clean rows."""
+"""Passages made ready to be measured against: selected, cleaned, merged, in canonical order."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from trueness.contract.errors import InputError, ShapeError
+from trueness.contract.errors import InputError
 from trueness.contract.states import State
 from trueness.stats.duplicates import clusters_of, content_hash
 from trueness.stats.gram import ZERO, plain, unit
+from trueness.stats.span_item import (
+    Refused,
+    SpanItem,
+    claim_fault,
+    claim_vector,
+    evidence_rows,
+    numbers,
+)
 from trueness.stats.span_rules import Floats, Ints, SpanRules
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """Why a claim is not measured against its passages; ``rows`` are those at fault."""
-
-    state: State
-    reason: str | None = None
-    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,71 +52,51 @@ class Passages:
     dropped: tuple[int, ...]
 
 
-def claim_vector(claim: ArrayLike) -> Floats:
-    """The claim as one float64 vector.
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """Evidence that has been looked at, by the objects that hold it, and by its own."""
 
-    Raises
-    ------
-    ShapeError
-        Unless it is one vector of positive dimension.
-    """
-    vector = _numbers("claim", claim)
-    if vector.ndim != 1 or not len(vector):
-        msg = f"claim must be one vector of positive dimension, got shape {vector.shape}; "
-        msg += "measure several claims one by one, or in one batch."
-        raise ShapeError(msg)
-    return vector
+    evidence: dict[tuple[object, ...], Passages | Refused] = field(default_factory=dict)
+    by_id: dict[int, Passages] = field(default_factory=dict)
 
 
-def evidence_rows(
-    evidence: ArrayLike | None, d: int, *, texts: Sequence[str] | None = None, embedders: str = ""
-) -> Floats | None:
-    """The passages as (n, d) float64; None when there is none, or none with text.
+def prepared(
+    item: SpanItem, rules: SpanRules, seen: Seen | None = None
+) -> tuple[Passages, Floats] | Refused:
+    """Passages and claim of an item, by the checks in their order, or what refuses it.
 
     Parameters
     ----------
-    evidence : (n, d) or (d,) float, or None
-    d : int
-        Dimension of the claim.
-    texts : sequence of n str, optional
-    embedders : str
-        Who made the vectors, for the message.
+    item : SpanItem
+    rules : SpanRules
+    seen : Seen, optional
+        Remembers evidence as long as its objects live: for one batch.
 
-    Raises
-    ------
-    ShapeError
-        When the width is not the claim's, or the number of texts not that of the rows.
+    Examples
+    --------
+    >>> prepared(SpanItem([0, 0], [[1, 0]]), SpanRules()).reason
+    'claim_zero'
     """
-    if texts is not None and not any(text.strip() for text in texts):
-        return None
-    if evidence is None:
-        return None
-    rows = _numbers("evidence", evidence)
-    if rows.shape == (0,) or (rows.ndim == 2 and not len(rows)):  # noqa: PLR2004 - two axes
-        return None
-    if rows.shape == (d,):
-        rows = rows[None, :]
-    if rows.ndim != 2 or rows.shape[1] != d:  # noqa: PLR2004 - two axes
-        msg = (
-            f"claim has dimension {d} and evidence has shape {rows.shape}; evidence must be "
-            f"(n_passages, {d}). Embed both with the same model{embedders and f': {embedders}'}."
-        )
-        raise ShapeError(msg)
-    if texts is not None and len(texts) != len(rows):
-        msg = f"{len(rows)} passages and {len(texts)} texts; give one text for each passage."
-        raise ShapeError(msg)
-    return rows
-
-
-def claim_fault(vector: Floats, text: str | None = None) -> Refused | None:
-    """Why the claim cannot be measured; None when it can."""
-    if text is not None and not text.strip():
-        return Refused(State.NOT_APPLICABLE, "no_claim")
-    if not np.isfinite(vector).all():
-        return Refused(State.DEGENERATE, "claim_not_finite")
-    if np.abs(vector).max() < ZERO:
-        return Refused(State.DEGENERATE, "claim_zero")
-    return None
+    claim = claim_vector(item.claim)
+    rows = evidence_rows(item.evidence, len(claim), texts=item.texts, embedders=item.embedders)
+    if rows is None:
+        return Refused(State.NO_EVIDENCE, "no_evidence")
+    fault = claim_fault(claim, item.claim_text)
+    if fault is not None:
+        return fault
+    seen = seen or Seen()
+    by_claim = id(item.claim) if rules.selection == "top" else None
+    key = (id(item.evidence), id(item.texts), id(item.weights), by_claim)
+    found = seen.evidence.get(key)
+    if found is None:
+        found = passages_of(rows, rules, claim=claim, texts=item.texts, weights=item.weights)
+        seen.evidence[key] = found
+    if isinstance(found, Refused):
+        return found
+    if item.text_too_long:
+        return Refused(State.NOT_APPLICABLE, "text_too_long")
+    seen.by_id[id(found)] = found
+    return found, plain(claim)
 
 
 def passages_of(
@@ -211,20 +190,6 @@ def canonical_order(rows: Floats, weights: Floats | None = None) -> Ints:
     return order
 
 
-def _numbers(name: str, values: ArrayLike) -> Floats:
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiub":
-            msg = f"{name} holds {array.dtype}; give real numbers."
-            raise InputError(msg)
-        return array.astype(np.float64, copy=False)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
-        msg = f"{name} is no array of numbers ({error}); give rows of equal length."
-        raise ShapeError(msg) from error
-
-
 def _selected(
     rows: Floats, usable: Ints, rules: SpanRules, claim: Floats | None, texts: Sequence[str] | None
 ) -> Ints:
@@ -259,7 +224,7 @@ def _shares(
     weights: ArrayLike, n: int, kept: Ints, members: tuple[tuple[int, ...], ...]
 ) -> Floats | None:
     """Weights of the clusters, adding up to their number; None when all are equal."""
-    given = _numbers("weights", weights)
+    given = numbers("weights", weights)
     if given.shape != (n,) or not (np.isfinite(given) & (given > 0)).all():
         msg = f"weights of shape {given.shape}; give {n} finite numbers above 0, one a passage."
         raise InputError(msg)

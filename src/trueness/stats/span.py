@@ -10,17 +10,10 @@ from numpy.typing import ArrayLike
 from trueness.contract.states import State
 from trueness.stats.chance import null_quantile
 from trueness.stats.containment import MEASURED, VERDICTS, WHOLE_SPACE, Containment, contain
-from trueness.stats.gram import plain
 from trueness.stats.leave_one_out import Influence, leave_one_out
-from trueness.stats.passages import (
-    Passages,
-    Refused,
-    claim_fault,
-    claim_vector,
-    evidence_rows,
-    passages_of,
-)
+from trueness.stats.passages import Passages, Seen, prepared
 from trueness.stats.span_axes import span_axes
+from trueness.stats.span_item import Refused, SpanItem
 from trueness.stats.span_rules import Floats, SpanRules
 
 ONLY_PASSAGE = "only_passage"
@@ -28,35 +21,6 @@ NOT_MEASURED = "not_measured"
 NOT_ASKED = "not_asked"
 _TIE = 1e-9
 _CHUNK_BYTES = 1_000_000
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class SpanItem:
-    """A claim and its evidence, as vectors and, where known, as texts.
-
-    Items that share their evidence should hold the same objects: it is decomposed once.
-
-    Attributes
-    ----------
-    claim : (d,) float
-    evidence : (n, d) float, or None
-    texts : sequence of n str, optional
-        The passages; blank ones are left out.
-    claim_text : str, optional
-    text_too_long : bool
-        Whether a text was longer than its embedder reads.
-    weights : (n,) float above 0, optional
-    embedders : str
-        Who made the vectors, for messages.
-    """
-
-    claim: ArrayLike
-    evidence: ArrayLike | None
-    texts: Sequence[str] | None = None
-    claim_text: str | None = None
-    text_too_long: bool = False
-    weights: ArrayLike | None = None
-    embedders: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,9 +159,9 @@ def measure_spans(
     rules = rules or SpanRules()
     results: dict[int, Span] = {}
     ready: dict[int, list[tuple[int, Floats]]] = {}
-    seen = _Seen(rules)
+    seen = Seen()
     for place, item in enumerate(items):
-        found = seen.look(item)
+        found = prepared(item, rules, seen)
         if isinstance(found, Refused):
             results[place] = Span(found.state, found.reason, bad_rows=found.rows)
         else:
@@ -209,44 +173,6 @@ def measure_spans(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """Evidence that has been looked at, by the objects that hold it."""
-
-    rules: SpanRules
-    evidence: dict[tuple[object, ...], Passages | Refused] = field(default_factory=dict)
-    by_id: dict[int, Passages] = field(default_factory=dict)
-
-    def look(self, item: SpanItem) -> tuple[Passages, Floats] | Refused:
-        """Passages and claim of an item in the order of the checks, or what refuses it."""
-        claim = claim_vector(item.claim)
-        rows = evidence_rows(item.evidence, len(claim), texts=item.texts, embedders=item.embedders)
-        if rows is None:
-            return Refused(State.NO_EVIDENCE, "no_evidence")
-        fault = claim_fault(claim, item.claim_text)
-        if fault is not None:
-            return fault
-        claim = plain(claim)
-        passages = self._passages(item, rows, claim)
-        if isinstance(passages, Refused):
-            return passages
-        if item.text_too_long:
-            return Refused(State.NOT_APPLICABLE, "text_too_long")
-        return passages, claim
-
-    def _passages(self, item: SpanItem, rows: Floats, claim: Floats) -> Passages | Refused:
-        by_claim = id(item.claim) if self.rules.selection == "top" else None
-        key = (id(item.evidence), id(item.texts), id(item.weights), by_claim)
-        if key not in self.evidence:
-            found = passages_of(
-                rows, self.rules, claim=claim, texts=item.texts, weights=item.weights
-            )
-            self.evidence[key] = found
-            if isinstance(found, Passages):
-                self.by_id[id(found)] = found
-        return self.evidence[key]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Part:
     """Sets of equal size with equally many claims each."""
 
@@ -255,7 +181,7 @@ class _Part:
     claims: Floats
 
 
-def _parts(ready: Mapping[int, list[tuple[int, Floats]]], seen: _Seen) -> Iterator[_Part]:
+def _parts(ready: Mapping[int, list[tuple[int, Floats]]], seen: Seen) -> Iterator[_Part]:
     """Groups of equal shape, small enough to stay in a processor's cache."""
     groups: dict[tuple[tuple[int, ...], int, bool], list[int]] = {}
     for name, claims in ready.items():
@@ -344,30 +270,30 @@ class _View:
         chance = 1.0 - r / d
         basis = self.rules.chance_basis
         tail = null_quantile(np.array(energy), np.array(r), d) if basis == "isotropic" else None
-        return {
-            "energy": energy,
-            "explained": float(self.found.explained[s, c]),
-            "chance": chance,
-            "relative": energy / chance,
-            "lift": 1.0 - energy / chance,
-            "null_quantile": None if tail is None else float(tail),
-            "chance_basis": basis,
-        }
+        return _Value(
+            energy=energy,
+            explained=float(self.found.explained[s, c]),
+            chance=chance,
+            relative=energy / chance,
+            lift=1.0 - energy / chance,
+            null_quantile=None if tail is None else float(tail),
+            chance_basis=basis,
+        )
 
     def _influence(self, s: int, c: int, passages: Passages, *, measured: bool) -> "_Carried":
         if not measured:
-            return {"influence_reason": NOT_MEASURED}
+            return _Carried(influence_reason=NOT_MEASURED)
         if self.without is None:
-            return {"influence_reason": ONLY_PASSAGE if self.asked else NOT_ASKED}
+            return _Carried(influence_reason=ONLY_PASSAGE if self.asked else NOT_ASKED)
         values = self.without.influence[s, c, passages.order]
         codes = self.without.verdict[s, c, passages.order]
         known = np.isfinite(values)
         best = values[known].max(initial=-np.inf)
-        return {
-            "influence": tuple(None if np.isnan(v) else float(v) for v in values),
-            "deletion_reasons": tuple(None if v == MEASURED else VERDICTS[v] for v in codes),
-            "support": tuple(np.flatnonzero(known & (values >= best - _TIE)).tolist()),
-        }
+        return _Carried(
+            influence=tuple(None if np.isnan(v) else float(v) for v in values),
+            deletion_reasons=tuple(None if v == MEASURED else VERDICTS[v] for v in codes),
+            support=tuple(np.flatnonzero(known & (values >= best - _TIE)).tolist()),
+        )
 
 
 class _Value(TypedDict, total=False):

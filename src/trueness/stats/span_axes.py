@@ -144,7 +144,7 @@ def best_sin2(found: Containment, claims: Floats, cosines: Floats) -> Floats:
     if cosines.shape[2] == 1:
         return found.energy.copy()
     squares = cosines**2
-    best = np.maximum(1.0 - squares.max(axis=2), 0.0)
+    best: Floats = np.maximum(1.0 - squares.max(axis=2), 0.0)
     for s, c in np.argwhere(best < _CLOSE):
         j = int(squares[s, c].argmax())
         row, claim = found.gram.rows[s, j], claims[s, c]
