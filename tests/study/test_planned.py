@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from trueness import api
+from trueness.api.planning import plan as planned
 from trueness.contract.blocks import Facts, Notes, Statement, Table
 from trueness.contract.errors import InputError
 from trueness.stats import planning
@@ -97,7 +97,7 @@ def test_a_number_that_is_missing_is_asked_for(name: str, flag: str) -> None:
 
 
 def test_a_pilot_replaces_the_assumption_and_shows_ways_to_spend_a_budget() -> None:
-    found = api.plan(Goal("difference"), pilot(), budget=400)
+    found = planned(Goal("difference"), pilot(), budget=400)
     sd = found.figures["sd"]
     assert isinstance(sd, float)
     assert sd != 0.35
@@ -113,27 +113,27 @@ def test_a_clipped_variance_is_said_to_be_clipped() -> None:
     agree = {True: ["g", "g", "x0", "x1"], False: ["g", "x0", "x1", "x2"]}
     one = [{"item": f"q{i}", "answers": agree[i % 2 == 0]} for i in range(8)]
     two = [{"item": f"q{i}", "answers": agree[i % 4 < 2]} for i in range(8)]
-    found = api.plan(Goal("difference"), (one, two), budget=400)
+    found = planned(Goal("difference"), (one, two), budget=400)
     assert any("clipped at 0" in note for note in found.notes)
 
 
 def test_a_pilot_without_a_spread_is_refused_with_the_way_out() -> None:
     one, _ = pilot()
     with pytest.raises(InputError, match=r"20 items .* all changed alike.*Leave the pilot out"):
-        api.plan(Goal("difference"), (one, one))
+        planned(Goal("difference"), (one, one))
     short = [{"item": f"q{i}", "answers": ["g"]} for i in range(3)]
     with pytest.raises(InputError, match="0 items with 2 draws"):
-        api.plan(Goal("difference"), (short, short))
+        planned(Goal("difference"), (short, short))
 
 
 def test_a_pilot_with_too_few_draws_cannot_split_its_spread() -> None:
     with pytest.raises(InputError, match="twice the order"):
-        api.plan(Goal("difference"), pilot(draws=3), budget=400)
-    assert api.plan(Goal("difference"), pilot(draws=3)).figures["items"]
+        planned(Goal("difference"), pilot(draws=3), budget=400)
+    assert planned(Goal("difference"), pilot(draws=3)).figures["items"]
 
 
 def test_a_budget_needs_a_pilot_and_some_goals_need_none() -> None:
     with pytest.raises(InputError, match="PILOT_BEFORE"):
-        api.plan(Goal("difference"), budget=100)
+        planned(Goal("difference"), budget=100)
     with pytest.raises(InputError, match="needs no pilot"):
-        api.plan(Goal("item"), pilot())
+        planned(Goal("item"), pilot())
