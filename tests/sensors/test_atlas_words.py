@@ -198,3 +198,13 @@ def test_without_right_answers_the_sentence_tells_answers_from_none() -> None:
         measure(table, QUICK).statement
     )
     assert "answered agreement by .000" in compare(table, table, QUICK).statement
+
+
+def test_the_test_behind_adjusted_p_and_its_size_are_said() -> None:
+    table = drawn(spread(3, MIXED))
+    found = compare(table, table, QUICK)
+    assert "exact if the arms are exchangeable within items" in said(found)
+    flips: Any = found.details["sign_flip"]
+    assert flips["enumerated"] is True
+    assert isinstance(found.details["replicates"], int)
+    assert found.details["replicates"] >= 200

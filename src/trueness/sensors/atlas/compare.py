@@ -47,6 +47,10 @@ Arrays = NDArray[np.float64]
 BANNER = "These protocols differ ({}): a difference may come from that, not from the checkpoint."
 MOST_DRAWS = 20_000
 """Of an item in one arm; more draws say hardly more, and tests would overflow."""
+SYMMETRY = (
+    "Adjusted p of the parts come from flipping signs of whole items or groups: exact if the arms "
+    "are exchangeable within items, otherwise a test that changes are symmetric about 0."
+)
 SEEDS = ("seed", "seeds")
 SHARED_SEED = "both arms declare the same seed, so they may not be independent draws"
 
@@ -315,6 +319,7 @@ def notes(found: Change) -> tuple[str, ...]:
             "Not known on either side, so not verified: " + ", ".join(found.protocols.unverified)
         )
     if found.comparison is not None:
+        lines.append(SYMMETRY)
         lines += [
             f"No item has {order} draws in both arms: order {order} is not measured, so nothing "
             "is shown to be equivalent at every order."

@@ -46,7 +46,10 @@ def details(found: "Change") -> dict[str, Json]:
         "status": "exploratory" if found.protocols.differs else "validated",
         "protocol_unverified": list(found.protocols.unverified),
         "seed": params.seed,
-        "replicates": params.replicates,
+        "replicates": params.replicates if comparison is None else comparison.replicates,
+        "sign_flip": None
+        if comparison is None
+        else {"enumerated": comparison.flips_enumerated, "n": comparison.n_flips},
         "false_premise": None if found.premise is None else details(found.premise),
     }
     measured = {} if found.pairs is None else found.pairs.details()
