@@ -13,6 +13,7 @@ from trueness import api
 from trueness.contract import Reading, State
 from trueness.contract.errors import InputError, ProtocolError
 from trueness.sensors.atlas import Params, compare, measure
+from trueness.sensors.atlas.protocols import compare_protocols
 from trueness.table import AnswerTable
 
 QUICK = Params(replicates=200)
@@ -434,3 +435,8 @@ def test_a_movement_of_spelling_vanishes_once_keyed() -> None:
     assert audit["u2_raw"][0] == pytest.approx(1 / 6)
     assert (audit["u2_keyed"], audit["vanishing"]) == ([1.0, 1.0], ["q"])
     assert "1 item moved as spelled" in said(found)
+
+
+def test_a_field_that_no_protocol_has_cannot_be_allowed_to_differ() -> None:
+    with pytest.raises(InputError, match="'tempersture', which neither protocol has"):
+        compare_protocols({"temperature": 0.5}, {"temperature": 0.7}, allowed=("tempersture",))

@@ -113,14 +113,15 @@ def compare_each(
     from trueness.study.contrasts import corrected  # noqa: PLC0415 - needed for several only
 
     module = sensors.find(sensor)
-    reading, _ = _for_other(module, given)
+    reading, params = _for_other(module, given)
     first = read(before, **reading)
     rest = {k: v for k, v in given.items() if k not in reading}
     return corrected(
         {
             name: compare(first, read(after, **reading), sensor=sensor, **rest)
             for name, after in afters.items()
-        }
+        },
+        alpha=round(1 - getattr(params, "level", 0.95), 12),
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from trueness.contract.errors import ProtocolError
+from trueness.contract.errors import InputError, ProtocolError
 from trueness.contract.serial import Json, canonical
 from trueness.table import Protocol
 
@@ -60,11 +60,14 @@ def compare_protocols(
 
     Raises
     ------
+    InputError
+        When a field is allowed to differ that neither protocol has.
     ProtocolError
         When a field differs, or is known on one side only, and was not allowed to; names it and
         both values.
     """
     one, two = _with(before, extractors[0]), _with(after, extractors[1])
+    _check_names(allowed, {*one, *two, *EXPECTED, *CHECKPOINT, *DERIVED})
     names = sorted({*one, *two} - CHECKPOINT - DERIVED)
     differs = [n for n in names if canonical(one.get(n)) != canonical(two.get(n))]
     for name in differs:
@@ -72,6 +75,17 @@ def compare_protocols(
             raise ProtocolError(_message(name, one, two))
     unverified = tuple(n for n in EXPECTED if one.get(n) is None and two.get(n) is None)
     return Compared(tuple(differs), unverified)
+
+
+def _check_names(allowed: Sequence[str], known: set[str]) -> None:
+    """Raise `InputError` for a field that may differ and that no protocol has."""
+    strange = [name for name in allowed if name not in known]
+    if strange:
+        msg = (
+            f"--allow-differ names {strange[0]!r}, which neither protocol has; they have "
+            f"{', '.join(sorted(known - CHECKPOINT - DERIVED))}. Name one of these."
+        )
+        raise InputError(msg)
 
 
 def _with(fields: Mapping[str, Json], extractor: str | None) -> dict[str, Json]:
