@@ -3,16 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract import Direction
 from trueness.contract.errors import DependentItems, InputError, TooFewCalibrationItems
-from trueness.contract.serial import Json, canonical
+from trueness.contract.serial import Json
 from trueness.decide.columns import Columns
 from trueness.decide.grids import Sequenced, sequenced
+from trueness.decide.hashing import hash_json
 from trueness.decide.promise import (
     Error,
     Population,
@@ -110,12 +110,12 @@ class Calibration:
     @property
     def hash(self) -> str:
         """sha256 of the canonical JSON."""
-        return sha256(canonical(self.to_dict()).encode()).hexdigest()
+        return hash_json(self.to_dict())
 
     @property
     def fingerprint_hash(self) -> str:
         """sha256 of the canonical JSON of the fingerprint."""
-        return sha256(canonical(dict(self.fingerprint)).encode()).hexdigest()
+        return hash_json(dict(self.fingerprint))
 
     @property
     def value_threshold(self) -> float:

@@ -5,11 +5,11 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from json.encoder import encode_basestring
 
 from trueness.contract.errors import CannotSerialise
 from trueness.contract.serial import Json
+from trueness.decide.hashing import digest
 from trueness.decide.policy import Policy
 from trueness.decide.promise import share_json
 from trueness.decide.stored import GateFile
@@ -150,21 +150,6 @@ def hash_of(row: Mapping[str, Json]) -> str:
     True
     """
     return digest(encoded({name: value for name, value in row.items() if name != HASH}))
-
-
-def digest(canonical_text: str) -> str:
-    """sha256 of a text in UTF-8.
-
-    Raises
-    ------
-    CannotSerialise
-        When the text holds half a character.
-    """
-    try:
-        return sha256(canonical_text.encode("utf-8")).hexdigest()
-    except UnicodeEncodeError as error:
-        msg = f"a text holds half a character ({error.reason}); write items in whole characters."
-        raise CannotSerialise(msg) from error
 
 
 def why(row: Mapping[str, Json], policy: Policy | None = None) -> str:

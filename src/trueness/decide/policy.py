@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from hashlib import sha256
 
 from trueness.contract import Verdict
 from trueness.contract.errors import PolicyError
-from trueness.contract.serial import Json, canonical
+from trueness.contract.serial import Json
+from trueness.decide.hashing import hash_json
 
 _KEYS = frozenset(
     {"kind", "accept", "reject", "gap", "diagnostics", "on_unmeasured", "low_edge", "high_edge"}
@@ -81,7 +81,7 @@ class Policy:
     @property
     def hash(self) -> str:
         """sha256 of the canonical JSON."""
-        return sha256(canonical(self.to_dict()).encode()).hexdigest()
+        return hash_json(self.to_dict())
 
     def notes(self) -> tuple[str, ...]:
         """What this policy does not promise, in words."""

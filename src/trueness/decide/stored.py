@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from trueness.decide.calibration import Calibration, Side
 from trueness.decide.columns import Columns, columns_of_reading
 from trueness.decide.deciding import check_policy
 from trueness.decide.grids import Sequenced
+from trueness.decide.hashing import hash_json
 from trueness.decide.policy import Policy, policy_of
 from trueness.decide.promise import Threshold, promise_of
 
@@ -144,7 +144,7 @@ def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, 
 
 def reading_hash(reading: Reading) -> str:
     """sha256 of the canonical JSON of a reading with all of its items."""
-    return sha256(canonical(reading.to_dict(max_items=None)).encode()).hexdigest()
+    return hash_json(reading.to_dict(max_items=None))
 
 
 def read_gate(path: Path, *, checked: bool = True) -> GateFile:
