@@ -11,6 +11,9 @@ from trueness.extract.texts import Texts
 from trueness.extract.wrappers import inner_texts
 
 _SYMBOLS = re.compile(r"[\d\\^_+*/=<>|]")
+_NAMED = re.compile(r"(?<![^\W_])[A-Z][^\W\d_]+[ -]\Z")
+"""A capitalised word straight before a number makes a name of both: ``Apollo 11``."""
+_NAME = re.compile(r"\s*(?:[A-Z][^\W\d_]*[ -]){1,6}\d+[\s.]*")
 
 
 class Mixed:
@@ -37,7 +40,9 @@ class Mixed:
     def phrase(self, payload: str) -> Found | None:
         """A number, tuple or set of a phrase; text has to wait until nothing else decides."""
         found = self._numbers.phrase(payload)
-        if found is None or found.reason != "ambiguous":
+        if found is None or _NAMED.search(payload, 0, found.start):
+            return None
+        if found.reason != "ambiguous":
             return found
         text = payload[: cut_at(payload)]
         if key := self._members.tuple_of(text):
@@ -55,9 +60,10 @@ class Mixed:
         key = self._members.tuple_of(line) if len(line) <= 4_000 else None  # noqa: PLR2004 - digits of a number
         return None if key is None else Found(key, 0, len(line.rstrip()))
 
-    def candidates(self, text: str) -> Iterator[Found]:
-        """The numbers of a text."""
-        return self._numbers.candidates(text)
+    def alone(self, text: str) -> Iterator[Found]:
+        """The numbers of a text; those that are a part of a formula or a name without a key."""
+        if _NAME.fullmatch(text) is None:
+            yield from self._numbers.alone(text)
 
     def _set(self, payload: str, found: Found) -> Found:
         key = self._members.set_of(payload)

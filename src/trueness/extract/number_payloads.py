@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from trueness.extract.amounts import Grammar, Quantity
 from trueness.extract.cutting import cut_at
+from trueness.extract.formulas import bounds, formula_at, part_of_formula
 from trueness.extract.lists import assigns, continues, is_list, joined
 from trueness.extract.number_words import worded
 from trueness.extract.numerals import MAX_DIGITS
@@ -34,12 +35,8 @@ _LEAD = re.compile(
     r"|that|equal to|between)(?![^\W_]))*+",
     re.IGNORECASE,
 )
-_LONGEST_RUN = 60
+_ORDER = frozenset("<>!")
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
-_MOST_SYMBOLS = 2
-_SYMBOL_AFTER = re.compile(r"([A-Za-z]+)(?![^\W_])|[\^_(]|\\(?:sqrt|pi|cdot|times|frac)")
-_SYMBOL_BEFORE = re.compile(r"[A-Za-z)}]\s?[-+*/^]$|[A-Za-z]\($|[_^]$")
-_RUN = re.compile(r"\S+")
 _CANONICAL = re.compile(r"(?:t:\S+|range:\S+|time:[\d:]+|ratio:[\d:]+|compound:[\w ./]+)")
 _SIGN_BLANK = re.compile(r"-\s+(?=[\d.$\\])")
 
@@ -74,8 +71,9 @@ class Numbers:
         whole = len(text)
         if found := self._fixed(text):
             return found
-        if "=" in text and text.rpartition("=")[2].strip():
-            left, _, right = text.rpartition("=")
+        equals = _equals(text)
+        if equals and text[equals:].strip():
+            left, right = text[: equals - 1], text[equals:]
             if assigns(left):
                 return Found(None, 0, whole, reason="ambiguous")
             text = unwrapped(right, stops=".,;:" if box else ".,;:!?", brackets="{")
@@ -155,8 +153,9 @@ class Numbers:
         if phrase is not None:
             return Found(None, 0, len(text.rstrip()), reason=phrase)
         start = 0
-        if "=" in text and CONTENT.search(text, text.rindex("=") + 1):
-            start = text.rindex("=") + 1
+        equals = _equals(text)
+        if equals and CONTENT.search(text, equals):
+            start = equals
             if assigns(text[: start - 1]):
                 return Found(None, 0, len(text), reason="ambiguous")
             if text.count("$", start) % 2 or text.count("\\(", 0, start) > text.count(
@@ -181,27 +180,30 @@ class Numbers:
         if lead is not None and first.start <= lead.end():
             if len(found) > 1 and _apart(text, first, found[1]):
                 return Found(None, first.start, found[1].end, reason="ambiguous")
-            first = self._symbol(text, first) or first
+            first = self._symbol(text, first, start) or first
             return first._replace(notes=(*first.notes, *unit_note(text, first.end)))
         if len({f.key for f in found}) == 1:
-            return self._symbol(text, first) or first
+            return self._symbol(text, first, start) or first
         return Found(None, first.start, found[-1].end, reason="ambiguous")
 
-    def _symbol(self, text: str, found: Found) -> Found | None:
-        """The expression that a number is a part of: ``5x``, ``x+1``; None for a number alone."""
+    def _symbol(self, text: str, found: Found, low: int) -> Found | None:
+        """The expression that a number is a part of: ``5x``, ``x > 1``; None for a number alone.
+
+        One without a key where the expression is too long to be an answer.
+        """
         if _symbolic(found):
             return None
-        after = _SYMBOL_AFTER.match(text, found.end)
-        glued = after is not None and not (
-            after[1] and (after[1] in SHORT or len(after[1]) > _MOST_SYMBOLS)
-        )
-        if not glued and _SYMBOL_BEFORE.search(text[max(0, found.start - 2) : found.start]) is None:
+        part = part_of_formula(text, found.start, found.end, SHORT)
+        if part is None and bounds(text, found.start):
+            part = "apart"
+        if part is None:
             return None
-        run = next((m for m in _RUN.finditer(text) if m.start() <= found.start < m.end()), None)
-        if run is None or len(run.group()) > _LONGEST_RUN:
-            return None
-        inner = self.symbolic(unwrapped(run.group()))
-        return inner and inner._replace(start=run.start(), end=run.end())
+        place = formula_at(text[low:], found.start - low, part)
+        if place is None:
+            return Found(None, found.start, found.end, reason="ambiguous")
+        start, end = place[0] + low, place[1] + low
+        inner = self.symbolic(unwrapped(text[start:end]))
+        return inner and inner._replace(start=start, end=end)
 
     def _said(self, text: str, start: int) -> Found | None:
         """A payload without digits: a named answer or number words."""
@@ -252,6 +254,28 @@ class Numbers:
     def _plain(self, text: str, start: int, end: int) -> Iterator[Found]:
         """The numbers outside of math signs."""
         return (_found(q, text) for q in quantities(text, self.grammar, start, end))
+
+    def alone(self, text: str) -> Iterator[Found]:
+        """Every number of a text; one that is a part of a formula is without a key.
+
+        >>> [f.key for f in Numbers(Grammar()).alone("2 is less than 3√2")]
+        ['2', None, None]
+        """
+        for found in self.candidates(text):
+            if _symbolic(found) or part_of_formula(text, found.start, found.end, SHORT) is None:
+                yield found
+            else:
+                yield Found(None, found.start, found.end, reason="ambiguous")
+
+
+def _equals(text: str) -> int:
+    """Where the right side of the last equation begins; 0 where there is none.
+
+    >>> _equals("x = 5"), _equals("x >= 5")
+    (3, 0)
+    """
+    last = text.rfind("=") + 1
+    return 0 if last and text[max(0, last - 2) : last - 1] in _ORDER else last
 
 
 def _found(q: Quantity, text: str) -> Found:

@@ -2,6 +2,8 @@
 
 import re
 
+from trueness.extract.formulas import FRACTION_WORDS
+
 _ONES = [
     "zero",
     "one",
@@ -48,7 +50,9 @@ def worded(text: str) -> tuple[int, str] | None:
         unit = words.pop() if words[-1] != "hundred" else ""
     sign = -1 if words[0] in NEGATIVE else 1
     value = _value(words[sign < 0 :])
-    return None if value is None or unit in ("and", "or") else (sign * value, unit)
+    if unit in FRACTION_WORDS or unit in ("and", "or"):
+        return None
+    return None if value is None else (sign * value, unit)
 
 
 def _value(words: list[str]) -> int | None:

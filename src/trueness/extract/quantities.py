@@ -9,9 +9,10 @@ from trueness.extract.numerals import bounded
 from trueness.extract.rules import APPROXIMATE
 
 _GLUED = re.compile(rf"[{LETTERS}_]")
-_NAME = re.compile(rf"[{LETTERS}\d_]++")
+_NAME = re.compile(rf"[{LETTERS}\d_]++(?:\.\d++)*+")
 _APPROXIMATE = re.compile(rf"(?<![^\W_])(?:{'|'.join(APPROXIMATE)})\s{{0,3}}$", re.IGNORECASE)
 _APPROXIMATE_LENGTH = 16
+_MOST_UNDERSCORES = 4
 _ORDINAL = re.compile(rf"(?:st|nd|rd|th)(?![{LETTERS}\d])", re.IGNORECASE)
 
 
@@ -31,7 +32,7 @@ def quantities(
         before = text[at - 1 : at]
         if text[at] == "." and (before == "." or _GLUED.match(before)):
             at, before = at + 1, ""
-        if text[at] != "\\" and _GLUED.match(before):
+        if text[at] != "\\" and _GLUED.match(before) and not _emphasised(text, at):
             name = _NAME.match(text, at)
             start = m.end() if name is None else max(m.end(), name.end())
             continue
@@ -39,6 +40,16 @@ def quantities(
         start = m.end() if found is None else max(found.end, m.end())
         if found is not None:
             yield found
+
+
+def _emphasised(text: str, at: int) -> bool:
+    """Whether the underscores before a number are emphasis: no letter or digit stands before them.
+
+    >>> _emphasised("is _5_", 4), _emphasised("x_5", 2)
+    (True, False)
+    """
+    before = text[max(0, at - _MOST_UNDERSCORES) : at].rstrip("_")
+    return text[at - 1] == "_" and len(before) < _MOST_UNDERSCORES and not before[-1:].isalnum()
 
 
 def quantity(text: str, at: int, grammar: Grammar) -> Quantity | None:

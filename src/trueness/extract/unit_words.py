@@ -2,13 +2,19 @@
 
 import re
 
+from trueness.extract.formulas import are_units
 from trueness.extract.units import SHORT
 
 _UNITS = re.compile(
     r"(?:[\s,.;:!?*_\"'’”)\]~]|-(?=[^\W\d_])|\\[,;: !%$]|\\(?:circ|quad|degree)(?![A-Za-z])"
-    r"|[/°%²³·]|\^\s?\{?\s?-?[1-4]\s?\}?|\([^()\d]{0,80}\)|(?P<word>[^\W\d_]+))*+"
+    r"|[/°%²³·]|(?:(?<=[^\W\d_])|(?<=[^\W\d_]\s))\^\s?(?:\{\s?-?[1-4]\s?\}|-?[1-4](?!\d))"
+    r"|\([^()\d=+*/^<>]{0,80}\)|(?P<word>[^\W\d_]+))*+"
 )
 _WORD = re.compile(r"[^\W\d_]+")
+_GLUED = re.compile(
+    r"[)\]}]?\s?\^|[*·][^\W\d_]|-[^\W\d_]{1,2}(?![^\W_])|/[^\W\d_](?![^\W_])|\([A-Za-z]\)"
+)
+"""What goes on with a formula straight after a number."""
 _MOST_WORDS = 8
 _LONGEST = 240
 _NOTED = re.compile(r"\s?([^\W\d_]{2,24})")
@@ -27,13 +33,18 @@ def unit_words(rest: str, *, glued: bool) -> str | None:
     if len(rest) > _LONGEST or _UNITS.fullmatch(rest) is None:
         return None
     words = _WORD.findall(rest)
-    if len(words) > _MOST_WORDS:
+    if len(words) > _MOST_WORDS or not are_units(words) or _is_formula(rest, words):
         return None
     if glued and rest[0].isalpha() and words[0] not in SHORT and len(words[0]) < 3:  # noqa: PLR2004 - a symbol
         return None
     if any(len(w) == 1 and w not in SHORT and w != "a" for w in words):
         return None
     return " ".join(words)
+
+
+def _is_formula(rest: str, words: list[str]) -> bool:
+    """Whether an operator straight after the number joins it to what is no unit."""
+    return _GLUED.match(rest) is not None and words[:1] != [] and words[0] not in SHORT
 
 
 def unit_note(text: str, end: int) -> tuple[str, ...]:

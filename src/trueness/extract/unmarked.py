@@ -88,7 +88,7 @@ class Unmarked:
         if isinstance(rules, Tuples):
             return _single(rules.bracketed(body))
         if isinstance(rules, Numbers | Mixed):
-            return _single(rules.candidates(body))
+            return _single(rules.alone(body))
         return None
 
     def _settled(
