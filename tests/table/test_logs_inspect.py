@@ -345,6 +345,20 @@ def test_names_in_an_archive_mean_nothing(tmp_path: Path, method: int) -> None:
     assert [r[:2] for r in rows(table)] == [("7", 2), ("s/3", 1)]
 
 
+@pytest.mark.parametrize("method", [0, 8, 93])
+def test_a_member_that_would_fill_the_memory_is_refused_by_name(
+    tmp_path: Path, method: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, bomb = sample(1, 1, "4"), sample(2, 1, "4" * 5_000)
+    path = archived(tmp_path / "a.eval", parts_of(whole, bomb), method)
+    length = len(json.dumps(bomb))
+    monkeypatch.setattr(zipped, "LARGEST", length)
+    assert [r[:2] for r in rows(read(path))] == [("1", 1), ("2", 1)]
+    monkeypatch.setattr(zipped, "LARGEST", length - 1)
+    with pytest.raises(InputError, match=r"samples/2_epoch_1\.json unpacks to more than"):
+        read(path)
+
+
 def test_a_run_without_a_header_is_read_from_its_journal(tmp_path: Path) -> None:
     path = archived(tmp_path / "a.eval", parts_of(sample(1, 1, "4"), header="summaries.json"))
     table = read(path)

@@ -19,6 +19,8 @@ _SIGNATURE = b"PK\x03\x04"
 _ENCRYPTED, _SIZES_FOLLOW = 0x1, 0x8
 _IN_EXTRA = 0xFFFFFFFF
 _ZIP64 = 1
+LARGEST = 256_000_000
+"""Bytes that one member may hold once it is unpacked."""
 
 
 class BrokenMemberError(Exception):
@@ -92,13 +94,20 @@ class Archive:
         BrokenMemberError
             When it cannot be unpacked, or is not what its checksum says.
         InputError
-            When it is encrypted or packed by a method that is not known.
+            When it is encrypted, packed by a method that is not known, or holds more than
+            `LARGEST` bytes: a small file must not fill the memory.
         """
         try:
             with self.path.open("rb") as file:
                 data = self._unpacked(member, _packed(file, member, self.path))
         except (zlib.error, struct.error) as error:
             raise BrokenMemberError(member.name) from error
+        if len(data) > LARGEST:
+            msg = (
+                f"{self.path}: {member.name} unpacks to more than {LARGEST // 1_000_000} MB; no "
+                "sample of a log is that long. Remove it from the archive, or ask who made it."
+            )
+            raise InputError(msg)
         if zlib.crc32(data) != member.crc:
             raise BrokenMemberError(member.name)
         return data
@@ -107,7 +116,7 @@ class Archive:
         if member.method == STORED:
             return packed
         if member.method == DEFLATE:
-            return zlib.decompress(packed, -zlib.MAX_WBITS)
+            return _from_deflate(packed, member.name)
         if member.method == ZSTD:
             return _from_zstd(packed, member.name)
         msg = (
@@ -133,21 +142,31 @@ def _packed(file: IO[bytes], member: Member, path: Path) -> bytes:
     return packed
 
 
+def _from_deflate(packed: bytes, name: str) -> bytes:
+    """What a DEFLATE stream holds, and no more than a byte above the limit of it."""
+    stream = zlib.decompressobj(-zlib.MAX_WBITS)
+    data = stream.decompress(packed, LARGEST + 1)
+    if not stream.eof and len(data) <= LARGEST:
+        raise BrokenMemberError(name)
+    return data
+
+
 def _from_zstd(packed: bytes, name: str) -> bytes:
-    """What one or more zstd frames hold, one after another."""
+    """What one or more zstd frames hold, one after another, up to a byte above the limit."""
     if sys.version_info >= (3, 14):  # pragma: no cover - the standard library knows it from there
         from compression import zstd  # noqa: PLC0415 - exists there only
 
         try:
-            return zstd.decompress(packed)
-        except zstd.ZstdError as error:
+            with zstd.ZstdFile(io.BytesIO(packed)) as opened:
+                return opened.read(LARGEST + 1)
+        except (zstd.ZstdError, EOFError) as error:
             raise BrokenMemberError(name) from error
     import zstandard  # noqa: PLC0415 - only where a log is packed by it
 
     frames = io.BytesIO(packed)
     reader = zstandard.ZstdDecompressor().stream_reader(frames, read_across_frames=True)
     try:
-        return reader.read()
+        return reader.read(LARGEST + 1)
     except zstandard.ZstdError as error:
         raise BrokenMemberError(name) from error
 
