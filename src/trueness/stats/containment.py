@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.stats.cutoff import Cutoff, cutoff_of
-from trueness.stats.gram import Gram, exact_gram, gram
+from trueness.stats.gram import Gram, exact_gram, gram, sharpened
 from trueness.stats.span_rules import Floats, Ints, SpanRules
 
 Codes: TypeAlias = NDArray[np.int8]
@@ -93,7 +93,7 @@ def contain(
     [[0.36]]
     """
     spectrum = _spectrum(rows, lengths, rules)
-    lengths_of_claims = np.sqrt(np.einsum("scd,scd->sc", claims, claims))
+    lengths_of_claims = np.sqrt(np.vecdot(claims, claims))
     rank = spectrum.rank(rules.rank_tol)
     retained = rules.retained(spectrum.lam, rank)
     cutoff = cutoff_of(spectrum.sigma, retained, rules)
@@ -138,7 +138,7 @@ class _Projection:
         weights = scaled @ self.gram.vectors.swapaxes(1, 2)
         residual = self.gram.combined(weights * self.lengths[:, :, None])
         residual -= self.claims
-        return _clipped(np.einsum("scd,scd->sc", residual, residual) / self.lengths**2)
+        return _clipped(np.vecdot(residual, residual) / self.lengths**2)
 
     def energy_of(self, sets: Ints, kept: Ints) -> Floats:
         """The same for some of the sets."""
@@ -163,7 +163,7 @@ def _spectrum(rows: Floats, lengths: Floats | None, rules: SpanRules) -> Gram:
     gap = spectrum.lam[here, retained - 1] - after
     weak = np.flatnonzero(cut & (gap < _LEAST_GRAM_GAP * spectrum.lam[:, 0]))
     if len(weak):
-        better = exact_gram(rows[weak], spectrum.lengths[weak])
+        better = sharpened(spectrum.take(weak), retained[weak])
         spectrum.lam[weak], spectrum.vectors[weak] = better.lam, better.vectors
     return spectrum
 

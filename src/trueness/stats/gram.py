@@ -5,6 +5,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from trueness.stats.span_rules import Floats, Ints
 
@@ -13,6 +14,10 @@ Bools: TypeAlias = NDArray[np.bool_]
 ZERO = 1e-30
 """A vector whose largest entry is below this is zero."""
 _PLAIN = (1e-15, 1e15)
+_FEW, _SINGLE_THREADED = 12, 16
+_ONE_THREAD, _ONE_THREAD_VECTOR = 262_144, 9_216
+"""Multiplications up to which the usual algebra library stays in its thread."""
+_APART = 1e-9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,14 +58,17 @@ class Gram:
 
     def products(self, claims: Floats) -> Floats:
         """(n_sets, n_claims, n): unit rows times vectors of shape (n_sets, n_claims, d)."""
-        return claims @ self.rows.swapaxes(1, 2) / self.lengths[:, None, :]
+        if claims.shape[1] == 1:
+            alone: Floats = np.vecdot(self.rows, claims)[:, None, :] / self.lengths[:, None, :]
+            return alone
+        return _times(claims, self.rows.swapaxes(1, 2)) / self.lengths[:, None, :]
 
     def combined(self, weights: Floats) -> Floats:
         """(n_sets, n_claims, d): unit rows added with weights (n_sets, n_claims, n)."""
         scaled = weights / self.lengths[:, None, :]
         if scaled.shape[2] == 1:
             return scaled * self.rows
-        return scaled @ self.rows
+        return _times(scaled, self.rows)
 
     def take(self, sets: Ints) -> "Gram":
         """Some of the sets."""
@@ -86,7 +94,7 @@ def gram(rows: Floats, lengths: Floats | None = None) -> Gram:
     >>> gram(np.array([[[2.0, 0.0], [3.0, 3.0]]])).lam.round(6).tolist()
     [[1.707107, 0.292893]]
     """
-    products = rows @ rows.swapaxes(1, 2)
+    products = _products(rows)
     own = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
     divisor = own if lengths is None else lengths
     matrix = products / divisor[:, :, None]
@@ -96,9 +104,60 @@ def gram(rows: Floats, lengths: Floats | None = None) -> Gram:
         matrix[:, np.arange(n), np.arange(n)] = 1.0
     if n == 1:
         return Gram(rows, divisor, matrix, matrix[:, 0].copy(), np.ones_like(matrix))
-    lam, vectors = np.linalg.eigh(matrix)
+    lam, vectors = _decomposed(matrix)
     lam = np.maximum(lam[:, ::-1], 0.0)
     return Gram(rows, divisor, matrix, lam, np.ascontiguousarray(vectors[:, :, ::-1]))
+
+
+def _decomposed(matrix: Floats) -> tuple[Floats, Floats]:
+    """Eigenvalues, ascending, and eigenvectors of symmetric matrices.
+
+    For matrices of middling size the usual algebra libraries wake threads and wait for them
+    longer than the work takes. The steps of the same algorithm, one by one, do not.
+    """
+    if matrix.shape[1] <= _SINGLE_THREADED:
+        return np.linalg.eigh(matrix)
+    lam, vectors = np.empty(matrix.shape[:2]), np.empty_like(matrix)
+    for s, one in enumerate(matrix):
+        reduced, diagonal, beside, scales, _ = lapack.dsytrd(one.T, lower=1)
+        lam[s], inner, info = lapack.dstevd(diagonal, beside)
+        if info:
+            msg = "the eigenvalues of a matrix did not converge; report its passages."
+            raise np.linalg.LinAlgError(msg)
+        turned = lapack.dorgqr(reduced[1:, :-1], scales)[0]
+        vectors[s, 0] = inner[0]
+        np.matmul(turned, inner[1:], out=vectors[s, 1:])
+    return lam, vectors
+
+
+def _products(rows: Floats) -> Floats:
+    """Products of the rows of each set with one another, in pieces that wake no thread."""
+    n, d = rows.shape[1:]
+    products = np.empty((len(rows), n, n))
+    columns = rows.swapaxes(1, 2)
+    if n <= _FEW:  # in two unequal pieces: symmetry would cost more than it saves
+        np.matmul(rows[:, :1], columns, out=products[:, :1])
+        np.matmul(rows[:, 1:], columns, out=products[:, 1:])
+        return products
+    step = max(1, min(_ONE_THREAD // (n * d), n // 2))
+    for a in range(0, n, step):
+        b = a + step
+        np.matmul(rows[:, a:b], columns[:, :, :b], out=products[:, a:b, :b])
+        products[:, :a, a:b] = products[:, a:b, :a].swapaxes(1, 2)
+    return products
+
+
+def _times(left: Floats, right: Floats) -> Floats:
+    """Matrix products of shapes (s, m, k) and (s, k, p), in pieces that wake no thread."""
+    m, size = left.shape[1], right.shape[1] * right.shape[2]
+    if m == 1 and size > _ONE_THREAD_VECTOR:
+        vector: Floats = np.einsum("smk,skp->smp", left, right)
+        return vector
+    step = max(1, _ONE_THREAD // size)
+    if m <= step:
+        return left @ right
+    parts = [_times(left[:, a : a + step], right) for a in range(0, m, step)]
+    return np.concatenate(parts, axis=1)
 
 
 def exact_gram(rows: Floats, lengths: Floats | None = None) -> Gram:
@@ -107,13 +166,40 @@ def exact_gram(rows: Floats, lengths: Floats | None = None) -> Gram:
     >>> exact_gram(np.array([[[1.0, 0.0], [1.0, 1e-9]]])).sigma[0, 1].round(12)
     np.float64(7.07e-10)
     """
-    divisor = np.sqrt(np.einsum("snd,snd->sn", rows, rows)) if lengths is None else lengths
+    divisor = np.sqrt(np.vecdot(rows, rows)) if lengths is None else lengths
     unit = rows / divisor[:, :, None]
     n, d = rows.shape[1:]
     vectors, sigma, _ = np.linalg.svd(unit, full_matrices=n > d)
     lam = np.zeros((len(rows), n))
     lam[:, : min(n, d)] = sigma**2
-    return Gram(rows, divisor, unit @ unit.swapaxes(1, 2), lam, vectors)
+    return Gram(rows, divisor, _products(unit), lam, vectors)
+
+
+def sharpened(rough: Gram, kept: Ints) -> Gram:
+    r"""The spectrum with the leading directions told apart from the rest as by a decomposition.
+
+    One step on :math:`B = U^T E`: the products of its rows are found without the loss that K
+    has suffered, so :math:`U_{ji}` is corrected by :math:`(b_j \cdot b_i) / (\lambda_i -
+    \lambda_j)` for i kept and j not.
+
+    Parameters
+    ----------
+    rough : Gram
+        With the squared singular values on the two sides of the cutoff 1e-9 of the largest apart;
+        where they are not, nothing is corrected.
+    kept : (n_sets,) int
+        How many directions lie before the cutoff.
+    """
+    turned = _times(rough.vectors.swapaxes(1, 2) / rough.lengths[:, None, :], rough.rows)
+    between = _products(turned)
+    before = np.arange(rough.lam.shape[1]) < kept[:, None]
+    across = before[:, None, :] & ~before[:, :, None]
+    gaps = rough.lam[:, None, :] - rough.lam[:, :, None]
+    across &= gaps > _APART * rough.lam[:, :1, None]
+    step = np.divide(between, gaps, out=np.zeros_like(between), where=across)
+    vectors = rough.vectors + rough.vectors @ (step - step.swapaxes(1, 2))
+    lam = np.diagonal(between, axis1=1, axis2=2).copy()
+    return Gram(rough.rows, rough.lengths, rough.matrix, lam, vectors)
 
 
 def plain(vectors: Floats) -> Floats:
@@ -143,5 +229,5 @@ def unit(vectors: Floats) -> Floats:
     array([0.6, 0.8])
     """
     scaled = plain(vectors)
-    units: Floats = scaled / np.sqrt(np.einsum("...d,...d->...", scaled, scaled))[..., None]
+    units: Floats = scaled / np.sqrt(np.vecdot(scaled, scaled))[..., None]
     return units

@@ -13,7 +13,7 @@ _NULL = 1e-12
 _INDEPENDENT = 1e-13
 _INTERVAL = 1e-9
 _ABSENT = 1e-28
-_CHUNK = 4_000_000
+_CHUNK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -202,7 +202,7 @@ def _selected(
         msg = "passages are selected by their cosine to a claim and no claim is given; give one."
         raise InputError(msg)
     units = unit(rows[usable])
-    cosines = np.einsum("nd,d->n", units, unit(claim))
+    cosines = np.vecdot(units, unit(claim))
     names = [
         content_hash(u, None if texts is None else texts[i])
         for u, i in zip(units, usable, strict=True)

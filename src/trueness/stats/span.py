@@ -202,7 +202,7 @@ def _measured(part: _Part, rules: SpanRules, *, influence: bool) -> Iterator[tup
     lengths, roots = None, None
     if part.passages[0].weights is not None:
         roots = np.sqrt(np.array([p.weights for p in part.passages]))
-        lengths = np.sqrt(np.einsum("snd,snd->sn", rows, rows)) / roots
+        lengths = np.sqrt(np.vecdot(rows, rows)) / roots
     found = contain(rows, part.claims, rules, lengths=lengths)
     cosines = found.cosines if roots is None else found.cosines / roots[:, None, :]
     axes = span_axes(found, part.claims, cosines)

@@ -64,8 +64,8 @@ def spectral_axes(sigma: Floats, rank: Ints) -> dict[str, Floats]:
     return {
         "sigma1_ratio": p[:, 0],
         "sigma2_ratio": second,
-        "pr_sigma": 1.0 / np.einsum("sn,sn->s", p, p),
-        "pr_lambda": 1.0 / np.einsum("sn,sn->s", w, w),
+        "pr_sigma": 1.0 / np.vecdot(p, p),
+        "pr_lambda": 1.0 / np.vecdot(w, w),
         "entropy_rank_sigma": _entropy_rank(p, within),
         "entropy_rank_lambda": _entropy_rank(w, within),
         "stable_rank": 1.0 / w[:, 0],
@@ -156,7 +156,7 @@ def best_sin2(found: Containment, claims: Floats, cosines: Floats) -> Floats:
 
 def _entropy_rank(shares: Floats, within: NDArray[np.bool_]) -> Floats:
     logs = np.log(shares, out=np.zeros_like(shares), where=within)
-    rank: Floats = np.exp(-np.einsum("sn,sn->s", shares, logs))
+    rank: Floats = np.exp(-np.vecdot(shares, logs))
     return rank
 
 
@@ -175,8 +175,8 @@ def _centroid(found: Containment, claims: Floats, cosines: Floats) -> Floats:
     length = np.sqrt(np.maximum(squared, 0.0))
     dot = cosines.mean(axis=2)
     for s in np.flatnonzero(squared < _SHORT):
-        units = rows[s] / np.sqrt(np.einsum("nd,nd->n", rows[s], rows[s]))[:, None]
+        units = rows[s] / np.sqrt(np.vecdot(rows[s], rows[s]))[:, None]
         mean = units.mean(axis=0)
         length[s] = np.sqrt(mean @ mean)
-        dot[s] = claims[s] @ mean / np.sqrt(np.einsum("cd,cd->c", claims[s], claims[s]))
+        dot[s] = claims[s] @ mean / np.sqrt(np.vecdot(claims[s], claims[s]))
     return _over(dot, np.broadcast_to(length[:, None], dot.shape), (length >= _NO_CENTRE)[:, None])

@@ -169,7 +169,7 @@ def _fill(columns: SpanColumns, first: int, claims: Floats, rows: Floats, rules:
     rough = _rough(claims, rows, rules)
     smooth = np.flatnonzero(~rough)
     if len(smooth) == len(rows):
-        rough = _fill_plain(columns, first + smooth, claims, rows, rules)
+        rough = _fill_plain(columns, slice(first, first + len(rows)), claims, rows, rules)
     elif len(smooth):
         some = claims[smooth], rows[smooth]
         rough[smooth] = _fill_plain(columns, first + smooth, *some, rules)
@@ -187,13 +187,13 @@ def _rough(claims: Floats, rows: Floats, rules: SpanRules) -> Bools:
     low, high = _PLAIN_SQUARES
     rough = np.zeros(len(rows), np.bool_)
     for vectors in (claims, rows):
-        squares = np.einsum("snd,snd->sn", vectors, vectors)
+        squares = np.vecdot(vectors, vectors)
         rough |= ~((squares > low) & (squares < high)).all(axis=1)
     return rough
 
 
 def _fill_plain(
-    columns: SpanColumns, sets: Ints, claims: Floats, rows: Floats, rules: SpanRules
+    columns: SpanColumns, sets: Ints | slice, claims: Floats, rows: Floats, rules: SpanRules
 ) -> Bools:
     """Columns of the plain sets; which of them hold duplicates, and are to be done again."""
     n, d = rows.shape[1:]
@@ -218,7 +218,7 @@ def _fill_plain(
     return twins
 
 
-def _write_all(columns: SpanColumns, sets: Ints, found: Containment) -> None:
+def _write_all(columns: SpanColumns, sets: Ints | slice, found: Containment) -> None:
     measured = found.verdict == MEASURED
     open_space = found.verdict != WHOLE_SPACE
     columns.code[sets] = found.verdict

@@ -277,9 +277,9 @@ def _moved(item: SpanItem, rules: SpanRules, mean: Floats, root: Floats | None) 
     here = np.abs(given).max(axis=1) >= ZERO
     rows = np.zeros_like(given)
     rows[here] = unit(given[here]) - mean
-    rows[np.sqrt(np.einsum("nd,nd->n", rows, rows)) < _AT_MEAN] = 0.0
+    rows[np.sqrt(np.vecdot(rows, rows)) < _AT_MEAN] = 0.0
     moved, rows = (moved, rows) if root is None else (moved @ root, rows @ root)
-    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    lengths = np.sqrt(np.vecdot(rows, rows))
     growth = 1.0 if root is None else float(np.linalg.norm(root, 2))
     noise = rules.embedding_noise * max(1.0, growth / lengths[lengths > 0].min(initial=np.inf))
     quieter = replace(rules, embedding_noise=noise)
