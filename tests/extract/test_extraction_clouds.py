@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trueness.extract import keyed, sensitivity
+from trueness.extract import keyed, own_scores, sensitivity
 from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers
 
 CLOUDS = Path(__file__).parents[1] / "data" / "clouds"
@@ -72,6 +72,16 @@ def test_qwen_differs_from_the_recorded_score_on_one_draw() -> None:
     assert len(scores) == 800
     assert [table.item[row] for row in differ] == ["72"]
     assert table.answer[differ[0]] == "10000"
+
+
+def test_a_log_that_scored_otherwise_than_our_keys_is_shown_the_draw() -> None:
+    table = keyed(read_answers(CLOUDS / "qwen_math_cot_100.jsonl"), kind="auto")
+    found = own_scores(table)
+    assert found is not None
+    assert (found.n_scored, found.n_right_by_log, found.n_right_here) == (800, 728, 729)
+    (draw,) = found.differ
+    assert (found.n_differ, draw.item, draw.epoch) == (1, "72", 8)
+    assert (draw.answer, draw.golds, draw.log_says_right) == ("10000", ("10000",), False)
 
 
 def test_the_last_number_rule_changes_many_draws_and_loses_right_ones() -> None:

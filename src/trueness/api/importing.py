@@ -7,6 +7,7 @@ import numpy as np
 from trueness.contract.blocks import Block, Fact, Facts, Notes, Statement, Table
 from trueness.contract.serial import Json, canonical, plain
 from trueness.extract.audit import extraction_audit
+from trueness.extract.scores import own_scores
 from trueness.table import NULL, OUTCOMES, AnswerTable, Outcome
 
 _SHOWN = 20
@@ -42,6 +43,7 @@ def log_facts(table: AnswerTable) -> dict[str, Json]:
         "completed": table.completed,
         "extractor": table.extractor,
         "audit": plain(extraction_audit(table)),
+        "own_scores": plain(own_scores(table)),
         "protocol": {c: dict(p.fields) for c, p in table.protocols.items()},
         "unknown": [] if log is None else list(log.unknown),
         "warnings": [] if log is None else list(log.warnings),
@@ -81,6 +83,7 @@ def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ..
         ),
         _counts("Outcomes", outcomes_of(table)),
         *_audit(table),
+        *_own_scores(table),
         *_lists(facts),
     )  # fmt: skip
 
@@ -110,13 +113,42 @@ def _audit(table: AnswerTable) -> tuple[Block, ...]:
     return (Notes("What the keys unite and keep apart", (*lines[:_SHOWN], *more)),) if lines else ()
 
 
+def _own_scores(table: AnswerTable) -> tuple[Block, ...]:
+    """What the log scored beside what our keys say, where it scored."""
+    found = own_scores(table)
+    if found is None:
+        return ()
+    n = found.n_scored
+    facts = Facts(
+        "The log's own scores, beside ours",
+        (
+            Fact("right by the log", f"{found.n_right_by_log:,} of {n:,}"),
+            Fact("right by our keys", f"{found.n_right_here:,} of {n:,}"),
+            Fact("scored otherwise", f"{found.n_differ:,}"),
+        ),
+    )
+    if not found.n_differ:
+        return (facts,)
+    none = "no answer"
+    rows = tuple(
+        (
+            d.item, d.epoch, d.condition, " or ".join(d.golds), d.answer or none,
+            d.tool_answer or "", "right" if d.log_says_right else "wrong",
+        )
+        for d in found.differ
+    )  # fmt: skip
+    columns = ("item", "epoch", "condition", "gold", "our key", "the log's answer", "the log says")
+    return facts, Table("Draws that the log scored otherwise", columns, rows, found.n_differ)
+
+
 def sentence(facts: Mapping[str, Json]) -> str:
     """One line: which tool, how many items and draws."""
     tool = "" if facts["tool"] is None else f"{facts['tool']} {facts['version'] or ''}".strip()
     low, high = facts["draws_per_item"]  # type: ignore[misc,str-unpack] # a pair, made above
     draws = f"{low}" if low == high else f"{low} to {high}"
     head = f"{tool}: " if tool else ""
-    return f"{head}{facts['n_items']:,} items × {draws} draws."
+    items = f"{facts['n_items']:,} item{'' if facts['n_items'] == 1 else 's'}"
+    return f"{head}{items} × {draws} draw{'' if high == 1 else 's'}."
 
 
 def _draws(table: AnswerTable) -> tuple[np.ndarray, np.ndarray]:

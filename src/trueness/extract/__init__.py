@@ -12,6 +12,8 @@ from trueness.extract.naming import named as named
 from trueness.extract.naming import rule_of as rule_of
 from trueness.extract.numbers import exact_number as exact_number
 from trueness.extract.result import Extraction as Extraction
+from trueness.extract.scores import OwnScores as OwnScores
+from trueness.extract.scores import own_scores as own_scores
 from trueness.extract.sensitivity import Change as Change
 from trueness.extract.sensitivity import ExtractorShare as ExtractorShare
 from trueness.extract.sensitivity import sensitivity as sensitivity

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
 from trueness.extract.keying import keyed
+from trueness.extract.scores import right_rows
 from trueness.extract.settings import EXTRACTORS, Extractor, Kind, Locale, Units
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, pick
@@ -139,7 +140,7 @@ def _applicable(table: AnswerTable, kind: Kind) -> tuple[Extractor, ...]:
 def _share(name: Extractor, table: AnswerTable, declared: AnswerTable) -> ExtractorShare:
     n = len(table)
     counted = table.outcome != _ERROR
-    with_gold, correct = _correct(table, counted)
+    with_gold, correct = right_rows(table, counted)
     n_with_gold, n_correct = int(np.count_nonzero(with_gold)), int(np.count_nonzero(correct))
     mine = table.answer.codes
     differs = mine != declared.answer.codes_in(table.answer.words)
@@ -159,26 +160,6 @@ def _share(name: Extractor, table: AnswerTable, declared: AnswerTable) -> Extrac
         changed=n_changed / n if n else 0.0,
         changes=_changes(table, declared, np.flatnonzero(differs)),
     )
-
-
-def _correct(
-    table: AnswerTable, counted: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which rows have a gold, and which of these are right."""
-    if table.target is None:
-        none = np.zeros(len(table), dtype=np.bool_)
-        return none, none
-    with_gold = counted & (table.target.codes != NULL)
-    rows = np.flatnonzero(with_gold)
-    pairs = np.stack([table.target.codes[rows], table.answer.codes[rows]], axis=1)
-    cells, cell_of = np.unique(pairs, axis=0, return_inverse=True)
-    right = np.array(
-        [a != NULL and table.answer.words[a] in table.target.words[t] for t, a in cells.tolist()],
-        dtype=np.bool_,
-    )
-    correct = np.zeros(len(table), dtype=np.bool_)
-    correct[rows] = right[cell_of.reshape(-1)]
-    return with_gold, correct
 
 
 def _shares(codes: NDArray[np.integer], words: Sequence[str]) -> dict[str, float]:
