@@ -11,6 +11,20 @@ from trueness.extract.scores import own_scores
 from trueness.table import NULL, OUTCOMES, AnswerTable, Outcome
 
 _SHOWN = 20
+_SAID = {
+    "n_read": "records read",
+    "n_rows": "rows",
+    "n_items": "items",
+    "n_draws": "draws",
+    "draws_per_item": "draws an item",
+    "planned": "draws an item that were planned",
+    "n_incomplete": "items with fewer",
+    "n_with_target": "items with a known right answer",
+    "n_repeated": "exact repeats left out",
+    "completed": "read to its end",
+    "extractor": "keyed by",
+}
+"""Facts of a table, as they are told."""
 _ERROR = OUTCOMES.index(Outcome.ERROR)
 
 
@@ -73,11 +87,8 @@ def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ..
         Facts(
             "What was read",
             tuple(
-                Fact(name.replace("_", " "), _text(facts[name]))
-                for name in (
-                    "n_read", "n_rows", "n_items", "n_draws", "draws_per_item", "planned",
-                    "n_incomplete", "n_with_target", "n_repeated", "completed", "extractor",
-                )
+                Fact(said, _text(facts[name]))
+                for name, said in _SAID.items()
                 if facts[name] is not None
             ),
         ),
@@ -85,16 +96,16 @@ def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ..
         *_audit(table),
         *_own_scores(table),
         *_lists(facts),
-    )  # fmt: skip
+    )
 
 
 def _audit(table: AnswerTable) -> tuple[Block, ...]:
     """What the keys unite or keep apart, where there is something to say."""
     found = extraction_audit(table)
     lines = [
-        f"item {u.item}: {u.key} was given as {units} and counts as one answer"
+        f"item {u.item}: {said} count as one answer"
         for u in found.two_units
-        for units in [", ".join(w or "no unit" for w in u.units)]
+        for said in [" and ".join(f"{u.key} {f'in {w}' if w else 'bare'}" for w in u.units)]
     ]
     lines += [
         f"item {p.item}: {p.percent} % and {p.share} are two answers"
