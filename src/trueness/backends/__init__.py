@@ -2,6 +2,9 @@
 
 from trueness.backends.embedder import Embedder as Embedder
 from trueness.backends.embedder import Role as Role
+from trueness.backends.embedding import Embedded as Embedded
+from trueness.backends.embedding import embed_texts as embed_texts
+from trueness.backends.entailment import Entailer as Entailer
 from trueness.backends.protocol import CAPABILITIES as CAPABILITIES
 from trueness.backends.protocol import Model as Model
 from trueness.backends.protocol import Request as Request

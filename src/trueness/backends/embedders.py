@@ -190,7 +190,9 @@ class SentenceTransformerEmbedder:
 
     def count_tokens(self, texts: Sequence[str], role: Role) -> tuple[int, ...]:
         """Tokens of each text, prefix and special ones included."""
-        ids = self._model.tokenizer(self._prefixed(texts, role), truncation=False)["input_ids"]
+        ids = self._model.tokenizer(self._prefixed(texts, role), truncation=False, verbose=False)[
+            "input_ids"
+        ]
         return tuple(len(row) for row in ids)
 
     def embed(self, texts: Sequence[str], role: Role) -> Vectors:

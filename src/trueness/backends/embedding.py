@@ -46,6 +46,20 @@ class Embedded:
     n_cached: int
 
 
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """Noise of a unit vector: as declared, as measured between batches, and the larger, in use."""
+
+    declared: float
+    measured: float
+    used: float
+
+    @property
+    def was_raised(self) -> bool:
+        """Whether more was measured than was declared; say so where the noise is used."""
+        return self.measured > self.declared
+
+
 def embed_texts(
     embedder: Embedder,
     texts: Sequence[str],
@@ -105,9 +119,40 @@ def measured_jitter(embedder: Embedder, role: Role = "evidence") -> float:
     return float(np.sqrt(((together - alone) ** 2).sum(axis=1)).max())
 
 
-def declared_noise(embedder: Embedder) -> float | None:
-    """Noise of a unit vector by the embedder's number type; None for a type without a default."""
-    return NOISE.get(str(embedder.identity.get("dtype")))
+def noise_of(
+    embedder: Embedder, role: Role = "evidence", *, declared: float | None = None
+) -> Noise:
+    """The noise of a unit vector to reckon with: the declared one, raised to what was measured.
+
+    Parameters
+    ----------
+    embedder : Embedder
+    role : str
+    declared : float, optional
+        Instead of the default of the embedder's number type.
+
+    Raises
+    ------
+    InputError
+        For a number type without a default, such as a quantised one, when nothing is declared.
+
+    Examples
+    --------
+    >>> from trueness.backends import open_embedder
+    >>> noise_of(open_embedder(lambda texts: [[float(len(t)), 1.0] for t in texts])).used
+    1e-06
+    """
+    if declared is None:
+        dtype = str(embedder.identity.get("dtype"))
+        declared = NOISE.get(dtype)
+        if declared is None:
+            msg = (
+                f"embedder {embedder.identity.get('id')!r} computes in {dtype!r}, which has no "
+                f"default noise; known: {', '.join(NOISE)}. Declare its noise."
+            )
+            raise InputError(msg)
+    measured = measured_jitter(embedder, role)
+    return Noise(declared, measured, max(declared, measured))
 
 
 class _Work:
