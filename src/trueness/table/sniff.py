@@ -59,6 +59,12 @@ def sniff(path: Path) -> FileKind:
 
 def _head(path: Path) -> bytes:
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            msg = (
+                f"{path} is a pipe or a device; a file is wanted, because it is read more than "
+                "once. Write it to a file first."
+            )
+            raise InputError(msg)
         with path.open("rb") as file:
             return file.read(HEAD)
     except OSError as error:

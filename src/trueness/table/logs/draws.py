@@ -124,6 +124,9 @@ class LogReport:
         self.dropped[reason] = self.dropped.get(reason, 0) + count
 
 
+_LAST_EPOCH = 2**31 - 1
+
+
 class TableBuilder:
     """Draws in, a table out; memory holds codes, long texts go to a store on disk.
 
@@ -152,7 +155,19 @@ class TableBuilder:
         return len(self._epochs)
 
     def add(self, draw: Draw) -> int:
-        """Take one draw; returns its row, counted from 0."""
+        """Take one draw; returns its row, counted from 0.
+
+        Raises
+        ------
+        InputError
+            When its epoch is no number of a draw.
+        """
+        if not 0 <= draw.epoch <= _LAST_EPOCH:
+            msg = (
+                f"item {draw.item!r} has the epoch {draw.epoch}; a number from 1 to {_LAST_EPOCH} "
+                "is wanted. Repair the log."
+            )
+            raise InputError(msg)
         row = len(self)
         outcome, reason = _known(draw)
         self._text("item", draw.item, row)

@@ -247,8 +247,9 @@ def _protocol(run: Run) -> dict[str, Json]:
 def _report(
     report: LogReport, runs: list[Run], protocols: Mapping[str, Mapping[str, Json]]
 ) -> None:
-    first, *others = list(protocols.values())
-    report.protocol = {k: v for k, v in first.items() if all(o.get(k) == v for o in others)}
+    told_by_all = list(protocols.values())
+    first = told_by_all[0] if told_by_all else {}
+    report.protocol = {k: v for k, v in first.items() if all(o.get(k) == v for o in told_by_all)}
     versions = {told.tool_version(run.results) for run in runs}
     report.version = versions.pop() if len(versions) == 1 else None
     planned = {told.repeats_planned(run.results, run.task) for run in runs}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -78,8 +79,11 @@ def read(path: Path, *, all_sampling: bool = False) -> AnswerTable:
     with log.path.open("rb") as file:
         for name in log.events:
             sample = _sample(log, file, name, report, all_sampling=all_sampling)
+            before = len(builder)
             for draw in _draws(sample):
                 builder.add(draw)
+            if len(builder) == before:
+                report.drop("sample without a sampling event")
             if sample.followed:
                 judged.append(name)
                 report.drop("sampling event of a judge or a later turn", sample.followed)
@@ -182,7 +186,7 @@ def _draws(sample: _Sample) -> Iterator[Draw]:
     target = _target(sample.events)
     drawn = {id(event) for event in sample.drawn}
     places = [i for i, e in enumerate(sample.events) if id(e) in drawn or e.get("type") == _ERROR]
-    for place, after in zip(places, [*places[1:], len(sample.events)], strict=True):
+    for place, after in pairwise([*places, len(sample.events)]):
         event = sample.events[place]
         if event.get("type") == _ERROR:
             yield _missing(sample.name, event, target)
