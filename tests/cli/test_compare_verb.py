@@ -373,3 +373,37 @@ def test_huge_keys_and_lone_surrogates_are_answers_like_others(
     assert len(out) < 30_000
     assert page.stat().st_size < 3_000_000
     assert math.isclose(loaded(capsys, path, path, *QUICK)["value"], 0)
+
+
+def test_other_extractors_stand_in_the_reading_and_on_its_page(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    one, two = (str(DATA / "logs" / "inspect" / name) for name in INSPECT)
+    page = tmp_path / "page.html"
+    told = run(capsys, one, two, *QUICK, "--sensitivity", "-o", str(page))
+    said = "The verdict is the same under every extractor."
+    assert said in told
+    assert said in page.read_text("utf-8")
+    found = loaded(capsys, one, two, *QUICK, "--sensitivity")["details"]["sensitivity"]
+    assert found["agree"]
+    assert set(found["verdicts"]) == {"declared", "strict", "last_number", "tool"}
+    assert set(found["verdicts"].values()) == {"unresolved"}
+
+
+def test_of_one_log_other_extractors_say_how_much_changes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one = str(DATA / "logs" / "inspect" / INSPECT[0])
+    assert "strict: 10 draws whose key is not that of declared" in run(capsys, one, "--sensitivity")
+    declared, *others = loaded(capsys, one, "--sensitivity")["details"]["sensitivity"]
+    assert (declared["extractor"], declared["n_changed"]) == ("declared", 0)
+    assert {other["extractor"] for other in others} == {"strict", "last_number", "tool"}
+
+
+def test_the_verdicts_of_several_contrasts_are_told_under_their_names(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    one, two = (str(DATA / "logs" / "inspect" / name) for name in INSPECT)
+    told = run(capsys, one, two, one, *QUICK, "--sensitivity")
+    for name in INSPECT:
+        assert f"[{name}]\nThe verdict is the same under every extractor." in told

@@ -20,6 +20,8 @@ _COLUMNS = (
     "U2 wrong", "U2 no answer",
 )  # fmt: skip
 
+_MOVED = {"agreement": "total", "gold": "gold", "wrong": "wrong", "no answer": "none"}
+
 
 @dataclass(frozen=True, slots=True)
 class Sensitivity:
@@ -81,9 +83,13 @@ class Verdicts:
         """Whether all are the same."""
         return len(set(self.names.values())) == 1
 
+    def to_dict(self) -> dict[str, Json]:
+        """Plain JSON types: the verdict of each extractor, and whether all are the same."""
+        return {"verdicts": dict(self.names), "agree": self.agree}
+
     def blocks(self) -> tuple[Block, ...]:
         """The verdicts side by side, and what follows if they differ."""
-        rows = tuple((name, _verdict(r), r.statement) for name, r in self.readings.items())
+        rows = tuple((name, _verdict(r), *_moves(r)) for name, r in self.readings.items())
         said = (
             "The verdict is the same under every extractor."
             if self.agree
@@ -92,7 +98,7 @@ class Verdicts:
         )
         table = Table(
             "The verdict under every extractor",
-            ("extractor", "verdict", "finding"),
+            ("extractor", "verdict", "reason", *(f"Δ {part}" for part in _MOVED)),
             rows,
             len(rows),
         )
@@ -167,9 +173,20 @@ def _verdict(reading: Reading) -> str:
     return str(verdict["name"]) if isinstance(verdict, Mapping) else "not measured"
 
 
+def _moves(reading: Reading) -> tuple[Cell, ...]:
+    """Why there is no named verdict, and by how much the parts moved."""
+    details: Any = reading.details
+    if not isinstance(details.get("verdict"), Mapping):
+        return reading.reason, *(None for _ in _MOVED)
+    found = details["parts"][str(details["orders"][0])]
+    deltas = [found[part]["delta"] for part in _MOVED.values()]
+    return details["verdict"]["reason"], *(None if d is None else round(d, 4) for d in deltas)
+
+
 def _changes(share: ExtractorShare) -> Table:
     rows = tuple(map(_change, share.changes))
-    title = f"{share.extractor}: {share.n_changed:,} draws whose key is not that of declared"
+    draws = "1 draw" if share.n_changed == 1 else f"{share.n_changed:,} draws"
+    title = f"{share.extractor}: {draws} whose key is not that of declared"
     return Table(title, ("draws", "declared", share.extractor, "end of the text"), rows, len(rows))
 
 

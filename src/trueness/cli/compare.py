@@ -1,6 +1,6 @@
 """``trueness compare``: what repeated answers agree about, before and after."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
 
 if TYPE_CHECKING:
+    from trueness.api.sensitivity import Sensitivity, Verdicts
     from trueness.contract import Reading
     from trueness.contract.blocks import Block
     from trueness.report import Check
@@ -123,34 +124,52 @@ def compare(
     else:
         names = dict(zip(_names(after), after, strict=True))
         found = api.compare_each(before, names, sensor=SENSOR, **reading, **params)
+    others = _sensitivity(before, after, reading | params, tuple(found)) if sensitivity else {}
+    found = {name: _with_others(one, others.get(name)) for name, one in found.items()}
     checks = tuple(_check(name, one, verdicts) for name, one in found.items() if verdicts)
     _output.write_readings(found, output, title=title, columns=SHOWN, checks=checks)
     shown = found if full or as_json else {name: _short(one) for name, one in found.items()}
     _output.show_readings(shown, as_json=as_json, full=full, columns=_columns(found))
-    if sensitivity:
-        _show_sensitivity(before, after, reading | params, as_json=as_json)
+    if len(found) > 1 and not as_json:
+        for name, other in others.items():
+            _show_blocks(other.blocks(), f"\n[{name}]" if after else "")
     for check in checks:
         if check.outcome != "passed":
             _output.note(f"{check.reading or title}: {check.message}")
     return of_readings(found.values(), checks)
 
 
-def _show_sensitivity(
-    before: Path, after: tuple[Path, ...], given: dict[str, Any], *, as_json: bool
-) -> None:
-    """Print what other extractors would have said; on stderr beside JSON."""
-    from trueness import report
+def _sensitivity(
+    before: Path, after: tuple[Path, ...], given: dict[str, Any], names: tuple[str, ...]
+) -> dict[str, "Sensitivity | Verdicts"]:
+    """What other extractors would have said, by the reading that it stands with."""
     from trueness.api.sensitivity import sensitivity, verdicts
 
-    blocks: list[Block] = []
     if not after:
         how = {k: v for k, v in given.items() if k in {*options.EXTRACTION, *options.NAMES}}
-        blocks += sensitivity(before, **how).blocks()
-    for path in after:
-        blocks += verdicts(before, path, sensor=SENSOR, **given).blocks()
+        return {names[0]: sensitivity(before, **how)}
+    return {
+        name: verdicts(before, path, sensor=SENSOR, **given)
+        for name, path in zip(names, after, strict=True)
+    }
+
+
+def _with_others(reading: "Reading", others: "Sensitivity | Verdicts | None") -> "Reading":
+    """A reading with what other extractors would have said, in its details and at its end."""
+    from dataclasses import replace
+
+    if others is None:
+        return reading
+    details = {**reading.details, "sensitivity": others.to_dict()}
+    return replace(reading, details=details, blocks=(*reading.blocks, *others.blocks()))
+
+
+def _show_blocks(blocks: "Sequence[Block]", heading: str) -> None:
+    from trueness import report
+
     wide, color = _output.width(), _output.in_color()
     text = "\n".join(report.block_text(b, width=wide, color=color) for b in blocks)
-    (_output.note if as_json else _output.show)(text)
+    _output.show(f"{heading}\n{text}")
 
 
 def _short(reading: "Reading") -> "Reading":
