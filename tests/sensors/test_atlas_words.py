@@ -208,3 +208,15 @@ def test_the_test_behind_adjusted_p_and_its_size_are_said() -> None:
     assert flips["enumerated"] is True
     assert isinstance(found.details["replicates"], int)
     assert found.details["replicates"] >= 200
+
+
+def test_a_sentence_says_over_how_many_items_gold_and_wrong_are_means() -> None:
+    cloud = spread(4, MIXED)
+    partly = drawn(cloud, golds=dict.fromkeys(list(cloud)[:3], "g"))
+    known = "gold and wrong over the 3 with a known right answer"
+    assert f"4 items × 8 draws, {known})" in measure(partly, QUICK).statement
+    assert f"4 items × 8 draws, {known})" in compare(partly, partly, QUICK).statement
+    for golds in ("g", None):
+        whole = drawn(cloud, golds=golds)
+        assert "known right answer)" not in measure(whole, QUICK).statement
+        assert "known right answer)" not in compare(whole, whole, QUICK).statement

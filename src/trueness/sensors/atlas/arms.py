@@ -234,7 +234,10 @@ def _paired(
     alone = (tuple(n for n in one if n not in two), tuple(n for n in two if n not in one))
     if not common:
         shown = " and ".join(", ".join(map(repr, list(n)[:_SHOWN])) for n in names)
-        msg = f"the tables have no item in common: {shown}. Name the item's column with --item."
+        msg = (
+            f"the tables have no item in common: {shown}. Compare answers to the same items; of "
+            "tables that are no logs, --item names the column."
+        )
         raise InputError(msg)
     larger = max(len(one), len(two))
     if len(common) < least * larger:

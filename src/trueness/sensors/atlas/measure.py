@@ -133,8 +133,8 @@ def _premise(found: Atlas | None, params: Params) -> Json:
     return None if found is None else details(found, Figures(found.arms[0], params))
 
 
-def _n(figures: Figures, order: int) -> int:
-    return int(figures.means["total"].n[figures.params.orders.index(order)])
+def _n(figures: Figures, order: int, part: str = "total") -> int:
+    return int(figures.means[part].n[figures.params.orders.index(order)])
 
 
 def _measured(figures: Figures) -> int:
@@ -147,7 +147,8 @@ def _statement(figures: Figures, value: float | None, reason: str | None) -> str
     order = figures.params.primary
     parts = {p: figures.mean(order, p) for p in PARTS}
     draws = words.draws_text([figures.draws])
-    return words.single(value, parts, order, n=_measured(figures), draws=draws)
+    n, known = _measured(figures), _n(figures, order, "gold")
+    return words.single(parts, order, n=n, n_known=known, draws=draws)
 
 
 def _per_item(

@@ -77,8 +77,14 @@ def change(found: Comparison, order: int, draws: str) -> str:
         for e in [found.entry(order, p)]
         if e.estimate is not None and (p != "none" or e.estimate != 0)
     ]
-    slice_ = f"(r = {order}, {counted(total.n, 'item')} × {draws} draws)"
+    known = found.entry(order, "gold").n
+    slice_ = f"(r = {order}, {counted(total.n, 'item')} × {draws} draws{_known(known, total.n)})"
     return f"{', '.join(parts)} {slice_}: {outcome(found.verdict)}."
+
+
+def _known(n: int, of: int) -> str:
+    """What gold and wrong are means over, where that is not every item."""
+    return f", gold and wrong over the {n:,} with a known right answer" if 0 < n < of else ""
 
 
 def outcome(verdict: Verdict) -> str:
@@ -112,16 +118,15 @@ def not_said(verdict: Verdict) -> tuple[str, ...]:
     return (*lines, *verdict.notes)
 
 
-def single(
-    total: float | None, parts: Mapping[str, float | None], order: int, n: int, draws: str
-) -> str:
-    """The first sentence about one arm."""
+def single(parts: Mapping[str, float | None], order: int, n: int, n_known: int, draws: str) -> str:
+    """The first sentence about one arm of n items, of which so many have a known right answer."""
     shown = _SPLIT if parts["gold"] is not None else _UNSPLIT
     split = ", ".join(f"{_NAMES[p]} {bare(parts[p])}" for p in shown if parts[p] is not None)
     tail = f": {split}" if split else ""
     return (
-        f"{order} draws of one item agree with probability {bare(total)}{tail} "
-        f"(r = {order}, {counted(n, 'item')} × {draws} draws). Agreement is not correctness."
+        f"{order} draws of one item agree with probability {bare(parts['total'])}{tail} "
+        f"(r = {order}, {counted(n, 'item')} × {draws} draws{_known(n_known, n)}). "
+        "Agreement is not correctness."
     )
 
 
