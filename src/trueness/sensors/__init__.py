@@ -1,19 +1,33 @@
 """Pure functions from a table to a reading; found by name."""
 
 from importlib import import_module
-from types import ModuleType
+from typing import Any
 
 from trueness.contract.errors import InputError
 
 SENSORS = {
     "atlas": "trueness.sensors.atlas",
+    "energy": "trueness.sensors.energy",
+    "energy.affine": "trueness.sensors.energy.variants:AFFINE",
+    "energy.cone": "trueness.sensors.energy.variants:CONE",
+    "energy.hull": "trueness.sensors.energy.variants:HULL",
+    "energy.kernel": "trueness.sensors.energy.variants:KERNEL",
+    "energy.ridge": "trueness.sensors.energy.variants:RIDGE",
+    "energy.sigma": "trueness.sensors.energy.variants:SIGMA",
+    "baseline.best_sin2": "trueness.sensors.baselines:BEST_SIN2",
+    "baseline.centroid": "trueness.sensors.baselines:CENTROID",
+    "baseline.length": "trueness.sensors.baselines:LENGTH",
+    "baseline.mean_cosine": "trueness.sensors.baselines:MEAN_COSINE",
+    "baseline.top1": "trueness.sensors.baselines:TOP1",
+    "baseline.word_overlap": "trueness.sensors.baselines:WORD_OVERLAP",
     "orbits": "trueness.sensors.orbits",
 }
-"""From a sensor's name to its module, which offers CONTRACT, Params and measure."""
+"""From a sensor's name to what offers CONTRACT, Params and measure: a module, or an
+`Instrument` of one after a colon."""
 
 
-def find(name: str) -> ModuleType:
-    """The module of a sensor.
+def find(name: str) -> Any:
+    """What offers a sensor's CONTRACT, Params and measure: a module or an `Instrument`.
 
     Raises
     ------
@@ -23,4 +37,6 @@ def find(name: str) -> ModuleType:
     if name not in SENSORS:
         msg = f"no sensor called {name!r}. Choose one of: {', '.join(sorted(SENSORS))}."
         raise InputError(msg)
-    return import_module(SENSORS[name])
+    module, _, member = SENSORS[name].partition(":")
+    found = import_module(module)
+    return getattr(found, member) if member else found

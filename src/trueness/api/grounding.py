@@ -1,0 +1,156 @@
+"""Claims against their evidence: read, embed, measure."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+from trueness import sensors
+from trueness.backends.embedder import Embedder
+from trueness.backends.registry import open_embedder
+from trueness.backends.vectors import VectorCache
+from trueness.collect.embedding import Advance, embed_table
+from trueness.collect.passages import Cuts, cut
+from trueness.contract import Reading
+from trueness.contract.errors import InputError
+from trueness.table.evidence import EvidenceTable
+from trueness.table.evidence_reading import read_evidence
+
+SENSOR = "energy"
+
+
+def ground(
+    source: object,
+    evidence: object = None,
+    *,
+    sensor: str = SENSOR,
+    embedder: str | Embedder | Callable[[list[str]], Any] = "embedded",
+    revision: str | None = None,
+    claim: str | None = None,
+    item: str | None = None,
+    group: str | None = None,
+    label: str | None = None,
+    split: Literal["sentences", "none"] = "sentences",
+    window: int | None = None,
+    overlap: int = 0,
+    cache: str | Path | None = None,
+    advance: Advance | None = None,
+    **params: Any,
+) -> Reading:
+    """Which claims are not carried by their evidence, as far as their embeddings show it.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts, EvidenceTable, or list of n str
+        One row a claim; a list of texts are the claims themselves.
+    evidence : str, or sequence of n lists of texts
+        Name of the column; beside a list of claims their evidence: lists of passages, texts that
+        are split, or None.
+    sensor : str
+        ``energy``, one of its variants such as ``energy.cone``, or a baseline.
+    embedder : str, Embedder, or callable ``list[str] -> (n, d)``
+    revision : str, optional
+        Of a callable: without one no threshold can be saved.
+    claim, item, group, label : str, optional
+        Names of columns.
+    split : {"sentences", "none"}
+        What becomes of evidence that is one text.
+    window, overlap : int
+        Passages longer than the embedder reads: cut into windows of so many tokens that share so
+        many sentences. Without a window they are refused.
+    cache : path, optional
+        File of vectors of earlier runs.
+    advance : callable, optional
+        Is told (texts done, texts in all, role).
+    **params
+        Parameters of the sensor.
+
+    Returns
+    -------
+    Reading
+        Every claim is in ``per_item`` with its state.
+
+    Raises
+    ------
+    InputError
+        When the source cannot be read, or a name is unknown.
+    BackendError, MissingExtraError
+        When the embedder cannot be had, or fails on every text.
+
+    Examples
+    --------
+    >>> def letters(texts): return [[float(t.count(c)) for c in "abcdefgh"] for t in texts]
+    >>> reading = ground(["bad"], [["bed", "cab"]], embedder=letters)
+    >>> reading.per_item[0].state.value, 0 < reading.value < 1
+    ('MEASURED', True)
+    """
+    module = sensors.find(sensor)
+    made = params_of(module, params)
+    table = _table(source, evidence, claim=claim, item=item, group=group, label=label)
+    if table.vectors is None:
+        cuts = Cuts(split, window, overlap)
+        if module.NEEDS_VECTORS:
+            opened = open_embedder(embedder, revision=revision, download=False)
+            table = embed_table(
+                table,
+                opened,
+                cuts=cuts,
+                noise=params.get("embedding_noise"),
+                cache=None if cache is None else VectorCache(Path(cache)),
+                advance=advance,
+            )
+        else:
+            table = cut(table, cuts, None)
+    found: Reading = module.measure(table, made)
+    return found
+
+
+def params_of(module: Any, given: dict[str, Any]) -> Any:
+    """The parameters of a sensor of claims.
+
+    Raises
+    ------
+    InputError
+        When the sensor reads no claims, or has no such parameter.
+    """
+    name = module.CONTRACT.sensor
+    if getattr(module, "TABLE", "answers") != "evidence":
+        known = [n for n in sorted(sensors.SENSORS) if _reads_claims(n)]
+        msg = f"the sensor {name!r} reads no claims with evidence. Choose: {', '.join(known)}."
+        raise InputError(msg)
+    known = sorted(f.name for f in fields(module.Params))
+    if unknown := sorted(set(given) - set(known)):
+        msg = (
+            f"{unknown[0]!r} is no parameter of {name!r}; its parameters are: "
+            f"{', '.join(known)}. Name one of these."
+        )
+        raise InputError(msg)
+    return module.Params(**given)
+
+
+def _reads_claims(name: str) -> bool:
+    return getattr(sensors.find(name), "TABLE", "answers") == "evidence"
+
+
+def _table(source: object, evidence: object, **names: str | None) -> EvidenceTable:
+    """The table of a source, or of claims and their evidence side by side."""
+    if evidence is None or isinstance(evidence, str):
+        if isinstance(source, (list, tuple)) and source and isinstance(source[0], str):
+            msg = f"{len(source)} claims and no evidence; give one list of passages a claim."
+            raise InputError(msg)
+        return read_evidence(source, evidence=evidence, **names)
+    if not isinstance(source, Sequence) or isinstance(source, (str, bytes)):
+        msg = (
+            f"evidence is a {type(evidence).__name__} beside a {type(source).__name__}; give a "
+            "list of claims and a list with the evidence of each, or one table."
+        )
+        raise InputError(msg)
+    if not isinstance(evidence, Sequence) or len(evidence) != len(source):
+        n = len(evidence) if isinstance(evidence, Sequence) else type(evidence).__name__
+        msg = f"{len(source)} claims and evidence for {n}; give one list of passages a claim."
+        raise InputError(msg)
+    if any(names.values()):
+        msg = "columns were named, and the claims are a list without columns. Leave them out."
+        raise InputError(msg)
+    pairs = zip(source, evidence, strict=True)
+    return read_evidence([{"claim": c, "evidence": e} for c, e in pairs])

@@ -1,0 +1,150 @@
+"""Claims and passages to vectors: every distinct text once, failures kept as what they are."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from trueness.backends.embedder import NOISE, Embedder, Role, Vectors
+from trueness.backends.embedding import Embedded, embed_texts, noise_of
+from trueness.backends.vectors import VectorCache
+from trueness.collect.passages import Cuts, cut
+from trueness.contract.errors import BackendError, InputError
+from trueness.table.evidence import EvidenceTable
+from trueness.table.vectors import FAILED, TOO_LONG, TextVectors
+from trueness.table.vectors import Vectors as Sidecar
+
+PART = 2_048
+"""Texts between two calls of ``advance``; what was computed until then is in the cache."""
+
+Advance = Callable[[int, int, str], None]
+
+
+def embed_table(
+    table: EvidenceTable,
+    embedder: Embedder,
+    *,
+    cuts: Cuts | None = None,
+    noise: float | None = None,
+    cache: VectorCache | None = None,
+    advance: Advance | None = None,
+) -> EvidenceTable:
+    """The table with its texts cut and a vector beside every distinct one.
+
+    Texts go to the embedder in an order of their own, so that the order of rows and passages
+    changes nothing. A text that is too long, or that the embedder fails on, has no vector and
+    says why; blank texts are not embedded.
+
+    Parameters
+    ----------
+    table : EvidenceTable
+    embedder : Embedder
+    cuts : Cuts, optional
+    noise : float, optional
+        Length of the noise of a unit row; by the embedder's number type when left out. A
+        self-check of texts alone and in a batch may raise it.
+    cache : VectorCache, optional
+        Not used for an embedder without a revision: it may be another one tomorrow.
+    advance : callable, optional
+        Is told (texts done, texts in all, role).
+
+    Raises
+    ------
+    BackendError
+        When no text of a role could be embedded, or the widths differ.
+    InputError
+        When the noise is not a finite number from 0, or the embedder's number type has none.
+    """
+    cuts = cuts or Cuts()
+    declared, notes = _noise(embedder, noise)
+    ready = cut(table, cuts, embedder)
+    known = cache if embedder.identity.get("revision") else None
+    claims, near = _embedded(_claims(ready), "claim", embedder, known, advance)
+    passages, more = _embedded(_passages(ready), "evidence", embedder, known, advance)
+    width = max(claims.values.shape[1], passages.values.shape[1], 1)
+    _check_widths({v.values.shape[1] for v in (claims, passages) if v.place}, embedder)
+    if near + more:
+        notes += (f"{near + more} vectors of an earlier run are near, not equal to the bit.",)
+    vectors = Sidecar(
+        claim=_wide(claims, width),
+        evidence=_wide(passages, width),
+        identity=dict(embedder.identity),
+        noise=declared,
+        rules=cuts.said(),
+        versions=dict(embedder.versions),
+        notes=notes,
+    )
+    return replace(ready, vectors=vectors)
+
+
+def _claims(table: EvidenceTable) -> set[str]:
+    """Claims and their sentences."""
+    found = {c for c in table.claim.values() if c is not None}
+    split = [] if table.sentences is None else table.sentences.values()
+    return found | {text for marked in split for text, _ in marked or ()}
+
+
+def _passages(table: EvidenceTable) -> set[str]:
+    return {text for row in range(len(table)) for text in table.passages(row)}
+
+
+def _embedded(
+    texts: set[str],
+    role: Role,
+    embedder: Embedder,
+    cache: VectorCache | None,
+    advance: Advance | None,
+) -> tuple[TextVectors, int]:
+    """Vectors of distinct texts, and how many of them are only near."""
+    wanted = sorted(t for t in texts if t.strip())
+    parts: list[Embedded] = []
+    for start in range(0, len(wanted), PART):
+        part = embed_texts(embedder, wanted[start : start + PART], role, cache=cache)
+        parts.append(part)
+        if advance is not None:
+            advance(min(start + PART, len(wanted)), len(wanted), role)
+    errors = [why for part in parts for why in part.errors]
+    rows: list[Vectors] = [vector for part in parts for vector in part.vectors]
+    kept = [i for i, why in enumerate(errors) if why is None]
+    _check_widths({len(rows[i]) for i in kept}, embedder)
+    values = np.array([rows[i] for i in kept]) if kept else np.empty((0, 0))
+    failed = {wanted[i]: _why(w) for i, w in enumerate(errors) if w is not None}
+    near = sum(int(part.near.sum()) for part in parts)
+    return TextVectors({wanted[i]: row for row, i in enumerate(kept)}, values, failed), near
+
+
+def _why(error: str) -> str:
+    return TOO_LONG if error.startswith(TOO_LONG) else FAILED + error
+
+
+def _check_widths(widths: set[int], embedder: Embedder) -> None:
+    if len(widths) > 1:
+        msg = (
+            f"embedder {embedder.identity.get('id')} gave vectors of dimensions "
+            f"{', '.join(map(str, sorted(widths)))}; every text needs one of the same dimension."
+        )
+        raise BackendError(msg)
+
+
+def _wide(vectors: TextVectors, width: int) -> TextVectors:
+    """The same, of the width of the other role where there is no vector."""
+    return vectors if vectors.place else replace(vectors, values=np.empty((0, width)))
+
+
+def _noise(embedder: Embedder, declared: float | None) -> tuple[float, tuple[str, ...]]:
+    """The noise of a unit row, and what has to be said about it."""
+    if declared is not None and not 0.0 <= declared < np.inf:
+        msg = f"embedding_noise is {declared!r}; give a finite number from 0, such as 1e-6."
+        raise InputError(msg)
+    try:
+        found = noise_of(embedder, declared=declared)
+    except BackendError as error:
+        usual = NOISE["float32"] if declared is None else declared
+        return usual, (f"How far a batch moves a vector could not be checked: {error}",)
+    if not found.was_raised:
+        return found.used, ()
+    note = (
+        f"A text embedded alone and in a batch differed by {found.measured:.2g}, more than the "
+        f"declared noise {found.declared:.2g}; the former is used."
+    )
+    return found.used, (note,)

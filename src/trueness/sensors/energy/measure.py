@@ -1,0 +1,182 @@
+"""The energy of every claim of a table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from trueness.contract import ItemReading, Reading
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
+from trueness.sensors import energy as sensor
+from trueness.sensors.claims import (
+    VERSION,
+    Sight,
+    embedder_identity,
+    no_claims,
+    reading_of,
+    refused_text,
+    span_item,
+    vectors_of,
+)
+from trueness.sensors.energy import draw
+from trueness.sensors.energy.params import Params
+from trueness.sensors.energy.rows import entry
+from trueness.sensors.energy.sentences import Parts, features, parts_of, spans_of, written
+from trueness.stats.span import Span, measure_spans
+from trueness.stats.span_item import SpanItem
+from trueness.stats.span_rules import SpanRules
+from trueness.table.evidence import EvidenceTable
+
+_MEANS = ("best_sin2", "mean_cosine", "centroid", "top1", "gain")
+
+
+def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
+    """How far the claims of a table lie outside the span of their evidence.
+
+    Parameters
+    ----------
+    table : EvidenceTable
+        With vectors; the sensor calls no model.
+    params : Params or None
+
+    Returns
+    -------
+    Reading
+        ``value`` is the mean energy of the measured claims. Every claim is in ``per_item`` with
+        its state: one without evidence is ``NO_EVIDENCE`` and not energy 1.
+
+    Raises
+    ------
+    InputError
+        When the texts were not embedded, or a claim has more passages than are measured.
+    """
+    if not isinstance(table, EvidenceTable):
+        return no_claims(sensor.CONTRACT)
+    params = params or Params()
+    rules = params.rules(vectors_of(table).noise)
+    check_passages(table, rules)
+    items = [span_item(table, row) for row in range(len(table))]
+    spans = spans_of(items, rules)
+    parts = [parts_of(table, row, rules) for row in range(len(table))]
+    entries = [
+        entry(table.item[row] or "", span, _more(table, row, parts[row], params))
+        for row, span in enumerate(spans)
+    ]
+    ready = {row: i for row, i in enumerate(items) if isinstance(i, SpanItem)}
+    sight = Sight(
+        contract=sensor.CONTRACT,
+        items=entries,
+        identity={
+            "version": VERSION,
+            **embedder_identity(table),
+            **params.identity(rules.embedding_noise),
+        },
+        details={
+            **_details(entries, parts),
+            "chance_empirical": _foreign(table, ready, rules, params),
+        },
+    )
+    return reading_of(
+        table, sight, params, said=draw.said, draw=lambda r: draw.blocks(r, table, params)
+    )
+
+
+def check_passages(table: EvidenceTable, rules: SpanRules) -> None:
+    """Refuse a claim with more passages than are measured, by name.
+
+    Raises
+    ------
+    InputError
+    """
+    for row in range(len(table)):
+        n = sum(bool(p.strip()) for p in table.passages(row))
+        kept = n if rules.selected is None else min(n, rules.selected)
+        if kept > rules.max_passages:
+            msg = (
+                f"item {table.item[row]!r} has {n} passages and at most {rules.max_passages} are "
+                "measured. Select some, for calibration and use alike: selection top or first "
+                "with selected, or raise max_passages."
+            )
+            raise InputError(msg)
+
+
+def _more(table: EvidenceTable, row: int, parts: Parts | None, params: Params) -> dict[str, Json]:
+    """What stands beside the span: source, sentences and their aggregates."""
+    refused = refused_text(table.claim[row], table.passages(row)) is not None
+    more: dict[str, Json] = {} if table.group is None else {"group": table.group[row]}
+    if refused or table.sentences is None:
+        return {**more, "sentences": None, "features": None}
+    return {
+        **more,
+        "sentences": written(parts, params),
+        "features": features(parts, table.claim[row], params),
+    }
+
+
+def _details(entries: Sequence[ItemReading], parts: Sequence[Parts | None]) -> dict[str, Json]:
+    measured = [e for e in entries if e.value is not None]
+    marks = [mark for p in parts if p is not None for _, mark in p.marked]
+    named = sorted({m for m in marks if m})
+    counts: dict[str, Json] = {m: marks.count(m) for m in named}
+    return {
+        "chance": _mean(measured, "chance"),
+        "relative": _mean(measured, "relative"),
+        **{name: _mean(measured, name) for name in _MEANS},
+        "n_sentences": len(marks),
+        "sentences_marked": counts,
+    }
+
+
+def _mean(entries: Sequence[ItemReading], name: str) -> float | None:
+    values = [v for e in entries if isinstance(v := e.extra.get(name), (int, float))]
+    return sum(values) / len(values) if values else None
+
+
+def _foreign(
+    table: EvidenceTable, ready: dict[int, SpanItem], rules: SpanRules, params: Params
+) -> Json:
+    """Mean energy of claims against evidence of as many passages from another source.
+
+    One figure for the table, from pairs drawn at random; None where no pair can be made.
+    """
+    pairs = _pairs(table, list(ready), params)
+    found: list[Span] = []
+    if pairs:
+        items = [
+            SpanItem(ready[a].claim, ready[b].evidence, ready[b].texts, ready[a].claim_text)
+            for a, b in pairs
+        ]
+        found = measure_spans(items, rules=rules, influence=False)
+    values = [s.energy for s in found if s.energy is not None]
+    return {
+        "mean": float(np.mean(values)) if values else None,
+        "n_pairs": len(values),
+        "n_drawn": len(pairs),
+        "seed": params.seed,
+    }
+
+
+def _pairs(table: EvidenceTable, rows: Sequence[int], params: Params) -> list[tuple[int, int]]:
+    """Claims and rows of another source with equally many passages, at random."""
+    by_size: dict[int, list[int]] = {}
+    for row in rows:
+        size = sum(bool(p.strip()) for p in table.passages(row))
+        by_size.setdefault(size, []).append(row)
+    size_of = {row: size for size, members in by_size.items() for row in members}
+    rng = np.random.default_rng(params.seed)
+    out: list[tuple[int, int]] = []
+    for row in rng.permutation(np.array(rows, np.int64))[: params.foreign].tolist():
+        others = [o for o in by_size[size_of[row]] if _foreign_to(table, row, o)]
+        if others:
+            out.append((row, others[int(rng.integers(len(others)))]))
+    return out
+
+
+def _foreign_to(table: EvidenceTable, row: int, other: int) -> bool:
+    """Whether another row's evidence is of another source and shares no passage."""
+    if table.group is not None and table.group[row] is not None:
+        if table.group[row] == table.group[other]:
+            return False
+    elif row == other:
+        return False
+    return not set(table.passages(row)) & set(table.passages(other))

@@ -1,0 +1,100 @@
+"""How the energy of a claim is measured."""
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
+from trueness.sensors.claims import check_interval, is_whole
+from trueness.stats.span_rules import SpanRules
+
+
+@dataclass(frozen=True, slots=True)
+class Params:
+    """The rules of the span, of the sentences, and of the interval.
+
+    Parameters
+    ----------
+    rank, cap, q, rank_tol, energy_tol, dedup, selection, selected, max_passages, \
+evidence_selected : as in `trueness.stats.span_rules.SpanRules`
+    embedding_noise : float, optional
+        Length of the noise of one unit row, where it is more than the vectors' own.
+    coverage_cut : float
+        A passage covers a sentence from a cosine above it.
+    energy_cut : float
+        Sentences above it are counted.
+    marked : {"apart", "counted"}
+        Whether refusals, greetings and questions are left out of the aggregates of sentences.
+    foreign : int
+        Pairs of a claim with another source's evidence that the empirical chance level is the
+        mean of; 0 for none.
+    level, replicates, seed :
+        Of the bootstrap.
+
+    Raises
+    ------
+    InputError
+        When a field is out of its range.
+    """
+
+    rank: Literal["full", "cap", "variance"] = "full"
+    cap: int | None = None
+    q: float | None = None
+    rank_tol: float = 1e-4
+    energy_tol: float = 0.01
+    embedding_noise: float | None = None
+    dedup: Literal["both", "text", "vector", "none"] = "both"
+    selection: Literal["all", "first", "top"] = "all"
+    selected: int | None = None
+    max_passages: int = 64
+    evidence_selected: bool = False
+    coverage_cut: float = 0.3
+    energy_cut: float = 0.5
+    marked: Literal["apart", "counted"] = "apart"
+    foreign: int = 200
+    level: float = 0.95
+    replicates: int = 2_000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_interval(self.level, self.replicates, self.seed)
+        self.rules(1e-6)
+        if self.marked not in ("apart", "counted"):
+            msg = f"marked is {self.marked!r}; choose apart or counted."
+            raise InputError(msg)
+        if not is_whole(self.foreign, 0):
+            msg = f"foreign is {self.foreign!r}; give a whole number of pairs from 0."
+            raise InputError(msg)
+        for name, low, high in (("coverage_cut", -1.0, 1.0), ("energy_cut", 0.0, 1.0)):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                msg = f"{name} is {value!r}; give a number from {low:g} to {high:g}."
+                raise InputError(msg)
+            if not low <= value <= high:
+                msg = f"{name} is {value!r}; it must lie from {low:g} to {high:g}. Change it."
+                raise InputError(msg)
+
+    def rules(self, noise: float) -> SpanRules:
+        """The rules of the span for vectors with this noise; a declared one only raises it."""
+        return SpanRules(
+            rank=self.rank,
+            cap=self.cap,
+            q=self.q,
+            rank_tol=self.rank_tol,
+            energy_tol=self.energy_tol,
+            embedding_noise=max(noise, self.embedding_noise or 0.0),
+            dedup=self.dedup,
+            selection=self.selection,
+            selected=self.selected,
+            max_passages=self.max_passages,
+            evidence_selected=self.evidence_selected,
+        )
+
+    def identity(self, noise: float) -> dict[str, Json]:
+        """What a threshold depends on; the interval is no part of it."""
+        return {
+            "rules": asdict(self.rules(noise)),
+            "coverage_cut": float(self.coverage_cut),
+            "energy_cut": float(self.energy_cut),
+            "marked": self.marked,
+        }

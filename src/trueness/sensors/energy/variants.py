@@ -1,0 +1,214 @@
+"""Other measures of a claim against its evidence: each a sensor with a contract of its own."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
+
+from trueness.contract import Contract, Direction, ItemReading, Reading
+from trueness.contract.blocks import Block
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json, plain
+from trueness.sensors.claims import (
+    VERSION,
+    Sight,
+    embedder_identity,
+    histogram,
+    no_claims,
+    reading_of,
+    span_item,
+    vectors_of,
+)
+from trueness.sensors.energy import BLIND, CONTRACT
+from trueness.sensors.energy.draw import claims
+from trueness.sensors.energy.measure import check_passages
+from trueness.sensors.energy.params import Params
+from trueness.sensors.instrument import Instrument
+from trueness.stats import span_variants
+from trueness.stats.span_item import SpanItem
+from trueness.stats.span_rules import SpanRules
+from trueness.stats.span_variants import Variant
+from trueness.table.evidence import EvidenceTable
+
+Look = Callable[[SpanItem, SpanRules], Variant]
+_SIGN = BLIND[3]
+_AMOUNT = BLIND[7]
+_CONTRACTED = (
+    "explained", "rank", "n", "chance", "relative", "cutoff_gap", "influence",
+)  # fmt: skip
+"""Fields that every sensor of claims has, None where a measure does not define them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SigmaParams(Params):
+    """Of `energy.sigma`: ``power`` of a direction's strength, from 0."""
+
+    power: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RidgeParams(Params):
+    """Of `energy.ridge`: ``penalty`` on the coefficients, above 0."""
+
+    penalty: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class KernelParams(Params):
+    """Of `energy.kernel`: ``rbf`` with a width, or ``poly`` with a degree."""
+
+    kernel: Literal["rbf", "poly"] = "rbf"
+    width: float = 1.0
+    degree: int = 2
+
+
+def _contract(
+    name: str, proxy: str, unit: str, *, blind: tuple[str, ...], top: float = 1.0
+) -> Contract:
+    return replace(
+        CONTRACT,
+        sensor=name,
+        proxy=proxy,
+        unit=unit,
+        range=(0.0, top),
+        direction=Direction.HIGHER_IS_WORSE,
+        blind_to=blind,
+        source="a variant of the linear measure with a fingerprint and thresholds of its own",
+    )
+
+
+def _measure(
+    table: EvidenceTable,
+    params: Params | None,
+    *,
+    contract: Contract,
+    made: type[Params],
+    look: Callable[..., Variant],
+    named: tuple[str, ...],
+) -> Reading:
+    """The reading of one variant; ``named`` are the parameters that it alone has."""
+    if not isinstance(table, EvidenceTable):
+        return no_claims(contract)
+    params = params or made()
+    if type(params) is not made:
+        msg = f"{contract.sensor} got {type(params).__name__}; hand in its own {made.__name__}."
+        raise InputError(msg)
+    own = {name: getattr(params, name) for name in named}
+    rules = params.rules(vectors_of(table).noise)
+    check_passages(table, rules)
+    items = [_entry(table, row, partial(look, **own), rules) for row in range(len(table))]
+    sight = Sight(
+        contract=contract,
+        items=items,
+        identity={
+            "version": VERSION,
+            **embedder_identity(table),
+            **params.identity(rules.embedding_noise),
+            "variant": plain(own),
+        },
+        details={},
+    )
+    name = contract.sensor
+
+    def said(value: float, n: int) -> str:
+        return (
+            f"{name} is {value:.3f} on average ({n:,} claims): {contract.unit}. "
+            "No statement about right and wrong."
+        )
+
+    def draw(reading: Reading) -> tuple[Block, ...]:
+        found = claims(reading, table)
+        if reading.value is None:
+            return (found,)
+        return (histogram(reading, contract.range, name=name), found)
+
+    return reading_of(table, sight, params, said=said, draw=draw)
+
+
+def _entry(table: EvidenceTable, row: int, look: Look, rules: SpanRules) -> ItemReading:
+    name, item = table.item[row] or "", span_item(table, row)
+    extra: dict[str, Json] = dict.fromkeys(_CONTRACTED)
+    if table.group is not None:
+        extra["group"] = table.group[row]
+    if not isinstance(item, SpanItem):
+        return ItemReading(name, item.state, item.reason, None, extra)
+    found = look(item, rules)
+    figures: Mapping[str, Any] = found.figures
+    extra |= {key: plain(value) for key, value in figures.items()}
+    extra["n"] = sum(bool(p.strip()) for p in table.passages(row)) if found.value else None
+    return ItemReading(name, found.state, found.reason, found.value, extra)
+
+
+def _instrument(
+    contract: Contract,
+    look: Callable[..., Variant],
+    made: type[Params] = Params,
+    named: tuple[str, ...] = (),
+) -> Instrument:
+    measure = partial(_measure, contract=contract, made=made, look=look, named=named)
+    return Instrument(contract, made, measure)
+
+
+_SIGNED = tuple(b for b in BLIND if b != _SIGN)
+
+AFFINE = _instrument(
+    _contract(
+        "energy.affine",
+        "containment of the claim's embedding in the affine span of the evidence embeddings",
+        "share of the claim's squared distance from the passages' mean that leaves their span",
+        blind=(*BLIND, "claims with one passage, or with passages that are all alike"),
+    ),
+    span_variants.affine,
+)
+SIGMA = _instrument(
+    _contract(
+        "energy.sigma",
+        "containment of the claim's embedding, each direction counted by its strength",
+        "1 minus the mass in the span, weighted by relative singular values",
+        blind=(*BLIND, "support in a direction that only one of many passages has"),
+    ),
+    span_variants.sigma,
+    SigmaParams,
+    ("power",),
+)
+RIDGE = _instrument(
+    _contract(
+        "energy.ridge",
+        "penalised reconstruction of the claim's embedding from the evidence embeddings",
+        "least squared residual plus penalised squared coefficients",
+        blind=(*BLIND, "the difference between copies of a passage and a smaller penalty"),
+    ),
+    span_variants.ridge,
+    RidgeParams,
+    ("penalty",),
+)
+CONE = _instrument(
+    _contract(
+        "energy.cone",
+        "distance of the claim's embedding from the cone of the evidence embeddings",
+        "squared length of what no combination with coefficients from 0 reproduces",
+        blind=_SIGNED,
+    ),
+    span_variants.cone,
+)
+HULL = _instrument(
+    _contract(
+        "energy.hull",
+        "distance of the claim's embedding from the convex hull of the evidence embeddings",
+        "squared distance from the hull of the unit passages",
+        blind=_SIGNED,
+        top=4.0,
+    ),
+    span_variants.hull,
+)
+KERNEL = _instrument(
+    _contract(
+        "energy.kernel",
+        "containment of the claim's embedding in the span of the evidence under a kernel",
+        "share of the claim's squared length outside the span in the kernel's space",
+        blind=(*BLIND, "chance: its level is not that of random directions"),
+    ),
+    span_variants.kernel,
+    KernelParams,
+    ("kernel", "width", "degree"),
+)
