@@ -40,9 +40,9 @@ def vectors(given: Any) -> Any:
 
 
 def item(given: dict[str, Any]) -> SpanItem:
-    evidence, texts = given.get("evidence", given.get("evidence_flat")), None
-    if isinstance(evidence, dict) and "texts" in evidence:
-        evidence, texts = None, evidence["texts"]
+    evidence: Any = given.get("evidence", given.get("evidence_flat"))
+    texts = evidence["texts"] if isinstance(evidence, dict) and "texts" in evidence else None
+    evidence = None if texts else evidence
     return SpanItem(vectors(given["claim"]), vectors(evidence), texts=texts)
 
 

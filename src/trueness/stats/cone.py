@@ -25,17 +25,16 @@ class Nearest:
     residual: float
 
 
-def nearest_in_cone(matrix: Floats, products: Floats) -> Nearest:
-    r"""Minimum of :math:`\beta^T K \beta - 2 \beta^T s` over :math:`\beta \ge 0`.
+def nearest_in_cone(rows: Floats, target: Floats) -> Nearest:
+    r"""Minimum of :math:`\| c - E^T \beta \|^2` over :math:`\beta \ge 0`.
 
-    An active set method (Lawson and Hanson) on the products alone.
+    An active set method (Lawson and Hanson) on the triangle of the rows, so that directions
+    which their products cannot tell from 0 still count.
 
     Parameters
     ----------
-    matrix : (n, n) float
-        Products K of the rows with one another.
-    products : (n,) float
-        Products s of the rows with the target.
+    rows : (n, d) float
+    target : (d,) float
 
     Examples
     --------
@@ -43,21 +42,23 @@ def nearest_in_cone(matrix: Floats, products: Floats) -> Nearest:
     >>> found.coefficients.tolist(), found.residual
     ([0.6, 0.0], 0.0)
     """
-    n = len(products)
+    basis, triangle = np.linalg.qr(rows.T)
+    goal = basis.T @ target
+    n = len(rows)
     beta, inside = np.zeros(n), np.zeros(n, np.bool_)
-    for _ in range(30 * n + 30):
-        slope = products - matrix @ beta
+    for _ in range(3 * n + 3):
+        slope = triangle.T @ (goal - triangle @ beta)
         outside = np.where(inside, -np.inf, slope)
-        if outside.max(initial=-np.inf) <= _GAIN:
+        if outside.max() <= _GAIN:
             break
         inside[int(outside.argmax())] = True
-        beta = _feasible(matrix, products, beta, inside)
-    slope = products - matrix @ beta
+        beta = _feasible(triangle, goal, beta, inside)
+    slope = triangle.T @ (goal - triangle @ beta)
     violated = np.where(beta > 0, np.abs(slope), np.maximum(slope, 0.0))
-    return Nearest(beta, float(violated.max(initial=0.0)))
+    return Nearest(beta, float(violated.max()))
 
 
-def nearest_in_hull(matrix: Floats, products: Floats, squared_length: float) -> Nearest:
+def nearest_in_hull(rows: Floats, target: Floats) -> Nearest:
     r"""Weights, at least 0 and adding up to 1, of the point of the hull nearest to the target.
 
     With :math:`p_i = c - e_i` it is the point of least length in the hull of the p: its weights
@@ -65,30 +66,31 @@ def nearest_in_hull(matrix: Floats, products: Floats, squared_length: float) -> 
 
     Parameters
     ----------
-    matrix, products : as for the cone
-    squared_length : float
-        Of the target.
+    rows : (n, d) float
+    target : (d,) float
 
     Examples
     --------
-    >>> nearest_in_hull(np.eye(2), np.array([0.6, -0.8]), 1.0).coefficients.tolist()
+    >>> nearest_in_hull(np.eye(2), np.array([0.6, -0.8])).coefficients.round(12).tolist()
     [1.0, 0.0]
     """
-    between = matrix - products[:, None] - products[None, :] + squared_length
-    found = nearest_in_cone(between + 1.0, np.ones(len(products))).coefficients
+    n, d = rows.shape
+    between = target - rows
+    lifted = np.concatenate([between, np.ones((n, 1))], axis=1)
+    found = nearest_in_cone(lifted, np.eye(d + 1)[d]).coefficients
     weights = found / found.sum()
-    slope = between @ weights
+    slope = between @ (weights @ between)
     least = float(weights @ slope)
     violated = np.where(weights > 0, np.abs(slope - least), np.maximum(least - slope, 0.0))
     return Nearest(weights, float(violated.max()))
 
 
-def _feasible(matrix: Floats, products: Floats, beta: Floats, inside: Bools) -> Floats:
+def _feasible(triangle: Floats, goal: Floats, beta: Floats, inside: Bools) -> Floats:
     """The solution on the active set, walked to from beta without leaving the cone."""
     while True:
         chosen = np.flatnonzero(inside)
         target = np.zeros(len(beta))
-        target[chosen] = _solved(matrix[np.ix_(chosen, chosen)], products[chosen])
+        target[chosen] = _solved(triangle[:, chosen], goal)
         negative = chosen[target[chosen] <= 0.0]
         if not len(negative):
             return target
@@ -101,5 +103,8 @@ def _feasible(matrix: Floats, products: Floats, beta: Floats, inside: Bools) -> 
         beta[leaving] = 0.0
 
 
-def _solved(matrix: Floats, products: Floats) -> Floats:
-    return np.linalg.lstsq(matrix, products, rcond=None)[0].astype(np.float64)
+def _solved(columns: Floats, goal: Floats) -> Floats:
+    """Least squares, refined once: its coefficients may be as large as the rows are alike."""
+    first = np.linalg.lstsq(columns, goal, rcond=None)[0]
+    second = np.linalg.lstsq(columns, goal - columns @ first, rcond=None)[0]
+    return (first + second).astype(np.float64)

@@ -155,7 +155,7 @@ def _spectrum(rows: Floats, lengths: Floats | None, rules: SpanRules) -> Gram:
     spectrum = gram(rows, lengths)
     rank = spectrum.rank(rules.rank_tol)
     retained = rules.retained(spectrum.lam, rank)
-    cut = retained < rank
+    cut = retained < rows.shape[1]
     if not cut.any():
         return spectrum
     here = np.arange(len(rows))

@@ -17,7 +17,7 @@ _PLAIN = (1e-15, 1e15)
 _FEW, _SINGLE_THREADED = 12, 16
 _ONE_THREAD, _ONE_THREAD_VECTOR = 262_144, 9_216
 """Multiplications up to which the usual algebra library stays in its thread."""
-_APART = 1e-9
+_APART = 1e-10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,7 +185,7 @@ def sharpened(rough: Gram, kept: Ints) -> Gram:
     Parameters
     ----------
     rough : Gram
-        With the squared singular values on the two sides of the cutoff 1e-9 of the largest apart;
+        With the squared singular values on the two sides of the cutoff 1e-10 of the largest apart;
         where they are not, nothing is corrected.
     kept : (n_sets,) int
         How many directions lie before the cutoff.

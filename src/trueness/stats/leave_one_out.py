@@ -12,7 +12,7 @@ from trueness.stats.span_rules import Floats, Ints, SpanRules
 _NULL = 1e-12
 _INDEPENDENT = 1e-13
 _INTERVAL = 1e-9
-_ABSENT = 1e-28
+_ABSENT = 1e-10
 _CHUNK = 1_000_000
 
 
@@ -77,13 +77,17 @@ def _floor(found: Containment, rules: SpanRules) -> Floats:
 
 
 def _whole_rank(found: Containment, rules: SpanRules, influence: Floats, anew: Bools) -> None:
-    """Sets that keep all their directions, none of them weak."""
+    """Sets that keep all their directions, none of them weak, and will after a deletion."""
+    if rules.rank == "variance":
+        return  # a deletion changes how many directions hold the share
     lam, n = found.gram.lam, found.gram.lam.shape[1]
     floor2 = _floor(found, rules) ** 2
     here = np.arange(len(lam))
-    rest = np.where(found.rank < n, lam[here, np.minimum(found.rank, n - 1)], 0.0)
     least = lam[here, found.rank - 1]
-    good = (found.retained == found.rank) & (least > 2 * floor2) & (rest <= _NULL * lam[:, 0])
+    good = (found.retained == found.rank) & (least > 2 * floor2)
+    deficient = np.flatnonzero(good & (found.rank < n))
+    if len(deficient):
+        good[deficient] = _discarded(found, deficient) <= _NULL
     sets = slice(None) if good.all() else np.flatnonzero(good)
     if not good.any():
         return
@@ -98,6 +102,16 @@ def _whole_rank(found: Containment, rules: SpanRules, influence: Floats, anew: B
     carried = beta**2 / diagonal[:, None, :]
     influence[sets] = np.where(independent[:, None, :], carried, 0.0)
     anew[sets] = ~(independent | left)
+
+
+def _discarded(found: Containment, sets: Ints) -> Floats:
+    """Largest singular value among the discarded ones, as products of rows do not show it."""
+    part = found.gram.take(sets)
+    beyond = np.arange(part.lam.shape[1]) >= found.rank[sets][:, None]
+    directions = part.combined(part.vectors.swapaxes(1, 2))
+    lengths = np.sqrt(np.vecdot(directions, directions))
+    largest: Floats = np.where(beyond, lengths, 0.0).max(axis=1)
+    return largest
 
 
 def _capped(found: Containment, rules: SpanRules, influence: Floats, anew: Bools) -> None:

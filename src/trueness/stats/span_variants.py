@@ -173,7 +173,7 @@ def cone(item: SpanItem, rules: SpanRules) -> Variant:
     if isinstance(ready, Variant):
         return ready
     units, claim = unit(ready[0].rows), unit(ready[1])
-    found = nearest_in_cone(_products(units), units @ claim)
+    found = nearest_in_cone(units, claim)
     return _nearest(ready[0], claim, found, "coefficients")
 
 
@@ -187,7 +187,7 @@ def hull(item: SpanItem, rules: SpanRules) -> Variant:
     if isinstance(ready, Variant):
         return ready
     units, claim = unit(ready[0].rows), unit(ready[1])
-    found = nearest_in_hull(_products(units), units @ claim, 1.0)
+    found = nearest_in_hull(units, claim)
     return _nearest(ready[0], claim, found, "weights")
 
 
