@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,7 +62,7 @@ class Gate:
         Of bare values; a reading says its own.
     positive : ``"supported"`` or ``"unsupported"``, optional
         What the label 1 means.
-    score : Score, optional
+    combined : Score, optional
         Turns (n, d) rows into values. It must have been fitted on other items.
     seed : int
 
@@ -89,7 +89,7 @@ class Gate:
         grid: Sequence[float] | None = None,
         direction: str = "higher_is_worse",
         positive: str | None = None,
-        score: Score | None = None,
+        combined: Score | None = None,
         seed: int = 0,
     ) -> None:
         self.budget = budget
@@ -105,10 +105,10 @@ class Gate:
         self.grid = grid
         self.direction = direction
         self.positive = positive
-        self.score = score
+        self.combined = combined
         self.seed = seed
 
-    def get_params(self, *, deep: bool = True) -> dict[str, object]:
+    def get_params(self, *, deep: bool = True) -> dict[str, Any]:
         """What the gate was made with, by name.
 
         Parameters
@@ -231,14 +231,15 @@ class Gate:
             When the score has no ``to_json``.
         """
         gate, saved = self.fitted, None
-        if self.score is not None:
-            if not isinstance(self.score, SavedScore):
+        if self.combined is not None:
+            if not isinstance(self.combined, SavedScore):
                 msg = (
-                    f"a {type(self.score).__name__} has no to_json, so the gate cannot be saved: "
-                    "nothing is ever stored as code. Give it to_json, or use fit_ridge_logistic."
+                    f"a {type(self.combined).__name__} has no to_json, so the gate cannot be "
+                    "saved: nothing is ever stored as code. Give it to_json, or use "
+                    "fit_ridge_logistic."
                 )
                 raise CannotSerialise(msg)
-            saved = self.score.to_json()
+            saved = self.combined.to_json()
         GateFile(gate.calibration, gate.policy, gate.sensor, saved).write(path)
 
     @classmethod
@@ -255,7 +256,7 @@ class Gate:
         gate = cls(
             **{name: value for name, value in promise.to_dict().items() if name in _PARAMETERS},  # type: ignore[arg-type] # its own parameters
             direction=stored.calibration.direction.value,
-            score=None if stored.score is None else ridge_logistic_of(stored.score),
+            combined=None if stored.score is None else ridge_logistic_of(stored.score),
         )
         gate.gate_ = stored
         return gate
@@ -273,9 +274,9 @@ class Gate:
         return columns, decide_columns(self.fitted.policy, columns)
 
     def _scored(self, values: object) -> object:
-        if self.score is None or isinstance(values, Reading):
+        if self.combined is None or isinstance(values, Reading):
             return values
-        proba = np.asarray(self.score.predict_proba(np.asarray(values, dtype=np.float64)))
+        proba = np.asarray(self.combined.predict_proba(np.asarray(values, dtype=np.float64)))
         if proba.ndim != 2 or proba.shape[1] != 2:  # noqa: PLR2004 - supported and unsupported
             msg = f"predict_proba gave shape {proba.shape}; wanted (n, 2): supported, unsupported."
             raise InputError(msg)

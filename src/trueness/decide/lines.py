@@ -21,7 +21,7 @@ HASH, MANIFEST = "hash", "manifest"
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 )
-_TEXT = r'(null|"[^"\\\x00-\x1f]*")'
+_TEXT = r'(?:null|"[^"\\\x00-\x1f]*")'
 _NO_READING = re.escape('"reading_hash":null')
 _ANY_READING = '"reading_hash":(?:null|"[0-9a-f]{64}")'
 _NUMBER = r"(null|-?[0-9][-+.e0-9]*)"
@@ -79,8 +79,8 @@ class Template:
         cut = sorted([*texts, HASH]).index(HASH)
         return cls("{" + ",".join(named[:cut]), "," + ",".join(named[cut:]) + "}")
 
-    def pattern(self, *, any_reading: bool) -> re.Pattern[str]:
-        """What a line of this template looks like, hash included, varying parts as groups.
+    def pattern(self, *, any_reading: bool) -> re.Pattern[bytes]:
+        """What a line of this template looks like, hash included, with the groups of `READ`.
 
         Text with escapes and nested diagnostics do not match: they are read slowly.
 
@@ -91,11 +91,11 @@ class Template:
         """
         head = tuple(_FORMS.get(name, _TEXT) for name in HEAD)
         tail = tuple(_FORMS.get(name, _TEXT) for name in TAIL)
-        cut = '(,"hash":"([0-9a-f]{64})")'
+        cut = ',"hash":"(.{64})"'
         made = re.escape(self.head) % head + cut + re.escape(self.tail) % tail
         if any_reading:
             made = made.replace(_NO_READING, _ANY_READING)
-        return re.compile(made)
+        return re.compile(made.encode())
 
 
 HEAD = ("diagnostics", "group")
@@ -113,13 +113,16 @@ TAIL = (
     "verdict",
 )
 """Fields that differ from row to row, sorted."""
+READ = ("diagnostics", HASH, "item", "prev", "risk", "rule", "seq", "state", "value", "verdict")
+"""Groups of a template's pattern."""
 _FORMS = {
+    "item": f"({_TEXT})",
     "diagnostics": r"(\{[^{}\\]*\})",
-    "prev": '"([0-9a-f]{64})"',
+    "prev": '"(.{64})"',  # as the hash: compared with what it must be
     "rule": '"([a-z_]+)"',
     "state": '"([A-Z_]+)"',
     "verdict": '"([a-z]+)"',
-    "route": r"(\[\])",
+    "route": r"\[\]",
     "seq": "([0-9]+)",
     "risk": _NUMBER,
     "value": _NUMBER,

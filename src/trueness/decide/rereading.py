@@ -1,6 +1,7 @@
 """Lines of a trace read back: strictly, or at a glance when they are as they were written."""
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,13 +16,15 @@ from trueness.contract.errors import InputError, InvalidReading
 from trueness.contract.serial import Json
 from trueness.decide.columns import STATES, Columns
 from trueness.decide.deciding import RULES, VERDICTS, decide_columns
-from trueness.decide.lines import HASH, HEAD, TAIL, Context, Template, encoded, hash_of
+from trueness.decide.lines import HASH, READ, Context, Template, encoded, hash_of
 from trueness.decide.policy import Policy
 
-_BYTES = 1 << 22
-_STATE = {state.value: code for code, state in enumerate(STATES)}
-_GROUPS = (*HEAD, "cut", HASH, *TAIL)
-_AT = {name: place for place, name in enumerate(_GROUPS)}
+_BYTES = 1 << 20
+_VERDICTS = tuple(v.value.encode() for v in VERDICTS)
+_RULES = tuple(rule.encode() for rule in RULES)
+_STATE = {state.value.encode(): code for code, state in enumerate(STATES)}
+_OWN = READ.index(HASH)
+_LEAD = len(b',"hash":"')
 
 
 def batches(path: Path) -> Iterator[list[bytes]]:
@@ -32,18 +35,20 @@ def batches(path: Path) -> Iterator[list[bytes]]:
     InputError
         When the file cannot be read or holds no line.
     """
-    empty = True
+    empty, rest = True, b""
     try:
         with path.open("rb") as file:
-            while lines := file.readlines(_BYTES):
-                full = [line for line in lines if line.strip()]
-                empty = empty and not full
-                if full:
+            while chunk := file.read(_BYTES):
+                *lines, rest = (rest + chunk).split(b"\n")
+                if full := [line for line in lines if line]:
+                    empty = False
                     yield full
+        if rest:
+            yield [rest]
     except OSError as error:
         msg = f"the trace {path} cannot be read: {error.strerror}. Name a file that gate wrote."
         raise InputError(msg) from error
-    if empty:
+    if empty and not rest:
         msg = f"the trace {path} is empty; wanted one decision a line. Name what gate wrote."
         raise InputError(msg)
 
@@ -83,7 +88,7 @@ class QuickCheck:
     It only ever says yes: whatever does not look right is read again strictly.
     """
 
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[bytes]
     policy: Policy
     direction: Direction
     read: Columns | None
@@ -97,66 +102,68 @@ class QuickCheck:
 
     def clean(self, lines: Sequence[bytes], prev: str, seq: int) -> Clean | None:
         """Last hash and verdicts if every line is in order; None says: look closely."""
-        found = []
+        try:
+            b"".join(lines).decode("utf-8")
+        except UnicodeDecodeError:
+            return None
+        found, made = [], []
         match = self.pattern.fullmatch
         for line in lines:
-            try:
-                text = line.decode("utf-8")
-            except UnicodeDecodeError:
-                return None
-            seen = match(text, 0, len(text) - text.endswith("\n"))
+            seen = match(line)
             if seen is None:
                 return None
-            start, end = seen.span(_AT["cut"] + 1)
-            body = text[:start] + text[end : seen.end()]
-            parts = seen.groups()
-            own = parts[_AT[HASH]]
-            seq += 1
-            if (
-                parts[_AT["prev"]] != prev
-                or parts[_AT["seq"]] != str(seq)
-                or sha256(body.encode()).hexdigest() != own
-            ):
-                return None
-            prev = own
-            found.append(parts)
-        return self._decided(found, prev, seq) if found else Clean(prev, Counter())
+            start, end = seen.span(_OWN + 1)
+            made.append(sha256(line[: start - _LEAD] + line[end + 1 :]).hexdigest())
+            found.append(seen.groups())
+        if not found:
+            return Clean(prev, Counter())
+        parts = dict(zip(READ, zip(*found, strict=True), strict=True))
+        chained = (
+            b" ".join(parts[HASH]) == " ".join(made).encode()
+            and b" ".join(parts["prev"]) == " ".join([prev, *made[:-1]]).encode()
+            and b" ".join(parts["seq"])
+            == b" ".join(b"%d" % (seq + i + 1) for i in range(len(made)))
+        )
+        return self._decided(parts, made[-1], seq) if chained else None
 
-    def _decided(self, found: list[tuple[str, ...]], last: str, seq: int) -> Clean | None:
-        parts = dict(zip(_GROUPS, zip(*found, strict=True), strict=True))
+    def _decided(self, parts: Mapping[str, tuple[bytes, ...]], last: str, seq: int) -> Clean | None:
         columns = self._columns(parts)
-        if columns is None or not self._as_read(columns, parts, seq - len(found)):
+        if columns is None or not self._as_read(columns, seq):
             return None
         rulings = decide_columns(self.policy, columns)
-        risks = _texts(columns.risk, columns)
-        verdicts = [VERDICTS[v].value for v in rulings.verdict.tolist()]
-        rules = [RULES[r] for r in rulings.rule.tolist()]
+        verdicts = [_VERDICTS[v] for v in rulings.verdict.tolist()]
         same = (
-            list(parts["risk"]) == risks
+            self._risks(columns, parts)
             and list(parts["verdict"]) == verdicts
-            and list(parts["rule"]) == rules
+            and list(parts["rule"]) == [_RULES[r] for r in rulings.rule.tolist()]
         )
-        return Clean(last, Counter(verdicts)) if same else None
+        return Clean(last, Counter(v.decode() for v in verdicts)) if same else None
 
-    def _columns(self, parts: Mapping[str, tuple[str, ...]]) -> Columns | None:
+    def _risks(self, columns: Columns, parts: Mapping[str, tuple[bytes, ...]]) -> bool:
+        """Whether every risk is the value's, and null where nothing is measured."""
+        if self.direction is Direction.HIGHER_IS_WORSE and columns.measured.all():
+            return parts["risk"] == parts["value"]
+        pairs = zip(columns.risk.tolist(), columns.measured.tolist(), strict=True)
+        wanted = [repr(v).encode() if known else b"null" for v, known in pairs]
+        return list(parts["risk"]) == wanted
+
+    def _columns(self, parts: Mapping[str, tuple[bytes, ...]]) -> Columns | None:
         codes = [_STATE.get(state, -1) for state in parts["state"]]
         if min(codes) < 0:
             return None
         try:
-            values = np.array([np.nan if v == "null" else float(v) for v in parts["value"]])
-            columns = Columns(
-                parts["item"],
+            values = _floats(parts["value"])
+            return Columns(
+                [item.decode() for item in parts["item"]],
                 np.array(codes, dtype=np.int8),
-                values,
+                np.array(values, dtype=np.float64),
                 self.direction,
                 _diagnostics(parts["diagnostics"]),
             )
         except (ValueError, InvalidReading):
             return None
-        shown = ["null" if np.isnan(v) else repr(v) for v in values.tolist()]
-        return columns if list(parts["value"]) == shown else None
 
-    def _as_read(self, columns: Columns, parts: Mapping[str, tuple[str, ...]], start: int) -> bool:
+    def _as_read(self, columns: Columns, start: int) -> bool:
         """Whether these rows are the reading's, from its row ``start``."""
         if self.read is None:
             return True
@@ -167,28 +174,46 @@ class QuickCheck:
         return (
             np.array_equal(columns.state, self.read.state[rows])
             and np.array_equal(columns.value, self.read.value[rows], equal_nan=True)
-            and list(parts["item"]) == [encoded(self.read.items[i]) for i in places]
+            and columns.items == [encoded(self.read.items[i]) for i in places]
         )
 
 
-def _texts(values: np.ndarray[tuple[int], np.dtype[np.float64]], columns: Columns) -> list[str]:
-    pairs = zip(values.tolist(), columns.measured.tolist(), strict=True)
-    return [repr(v) if known else "null" for v, known in pairs]
-
-
-def _diagnostics(texts: tuple[str, ...]) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+def _diagnostics(
+    texts: tuple[bytes, ...],
+) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     found: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
     for row, text in enumerate(texts):
-        if text == "{}":
+        if text == b"{}":
             continue
         named = json.loads(text, object_pairs_hook=_once)
-        if not isinstance(named, dict) or encoded(named) != text:
+        if not isinstance(named, dict) or encoded(named).encode() != text:
             msg = "not as it was written"
             raise ValueError(msg)
         for name, value in named.items():
             column = found.setdefault(name, np.full(len(texts), np.nan))
-            column[row] = np.nan if value is None else value
+            column[row] = math.nan if value is None else _number(value)
     return found
+
+
+def _floats(texts: tuple[bytes, ...]) -> list[float]:
+    """Numbers that are written as we write them; nan for null."""
+    if b"null" in texts:
+        values = [math.nan if text == b"null" else float(text) for text in texts]
+        shown = ["null" if math.isnan(value) else repr(value) for value in values]
+    else:
+        values = list(map(float, texts))
+        shown = list(map(repr, values))
+    if b" ".join(texts) != " ".join(shown).encode():
+        msg = "not as it was written"
+        raise ValueError(msg)
+    return values
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        msg = f"{value!r} is no number"
+        raise ValueError(msg)  # noqa: TRY004 - whatever is not as written is read again strictly
+    return float(value)
 
 
 def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.contract import Direction
 from trueness.contract.errors import CannotSerialise, InputError
 from trueness.contract.serial import Json
 from trueness.decide.columns import STATES, Columns
@@ -144,10 +145,10 @@ def _write_rows(file: BinaryIO, context: Context, columns: Columns, rulings: Rul
     template = Template.of(context)
     prev, write = GENESIS, file.write
     for diagnostics, group, item, *rest in _texts(context, columns, rulings):
-        head = template.head % (diagnostics, group)
-        tail = template.tail % (item, f'"{prev}"', *rest)
-        prev = sha256(f"{head}{tail}".encode()).hexdigest()
-        write(f'{head},"{HASH}":"{prev}"{tail}\n'.encode())
+        head = (template.head % (diagnostics, group)).encode()
+        tail = (template.tail % (item, f'"{prev}"', *rest)).encode()
+        prev = sha256(head + tail).hexdigest()
+        write(b'%b,"hash":"%b"%b\n' % (head, prev.encode(), tail))
     return prev
 
 
@@ -160,18 +161,20 @@ def _texts(
         rows = range(start, min(start + _BATCH, len(columns)))
         part = slice(rows.start, rows.stop)
         measured = columns.measured[part]
+        values = _numbers(columns.value[part], measured)
+        turned = columns.direction is not Direction.HIGHER_IS_WORSE
         yield from zip(
             _diagnostics(context, columns, part),
             _optional(columns.group, rows),
-            (encode_basestring(columns.items[i]) for i in rows),
+            map(encode_basestring, columns.items[part]),
             _optional(columns.reason, rows),
-            _numbers(risk[part], measured),
+            _numbers(risk[part], measured) if turned else values,
             _routes(columns, rows),
             (_RULE_TEXTS[r] for r in rulings.rule[part].tolist()),
             (str(i + 1) for i in rows),
             (_STATE_TEXTS[s] for s in columns.state[part].tolist()),
             _optional(columns.sub, rows),
-            _numbers(columns.value[part], measured),
+            values,
             (_VERDICT_TEXTS[v] for v in rulings.verdict[part].tolist()),
             strict=True,
         )
@@ -191,12 +194,12 @@ def _optional(column: Sequence[Json] | None, rows: range) -> Iterable[str]:
     )
 
 
-def _numbers(values: NDArray[np.float64], measured: NDArray[np.bool_]) -> Iterable[str]:
+def _numbers(values: NDArray[np.float64], measured: NDArray[np.bool_]) -> list[str]:
     listed = values.tolist()
     if measured.all():
-        return map(float.__repr__, listed)
+        return list(map(float.__repr__, listed))
     pairs = zip(listed, measured.tolist(), strict=True)
-    return (float.__repr__(v) if known else "null" for v, known in pairs)
+    return [float.__repr__(v) if known else "null" for v, known in pairs]
 
 
 def _routes(columns: Columns, rows: range) -> Iterable[str]:
