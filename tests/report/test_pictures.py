@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -472,6 +473,17 @@ def test_lines_of_a_curve_are_strokes_and_fill_nothing(browser: Any, tmp_path: P
     found = shown.execute_script(f"return {lines}.map(p => getComputedStyle(p).fill)")
     assert found
     assert set(found) == {"none"}
+
+
+@pytest.mark.browser
+def test_all_bands_stand_on_one_axis_however_long_their_text(browser: Any, tmp_path: Path) -> None:
+    long = b.Dot("none", 0.0, role="none", display=".000 no band: the items do not differ")
+    block = dots()
+    picture = replace(block, dots=(*block.dots, long))
+    shown = show(browser, tmp_path, replace(reading(), blocks=(b.Statement("Moved."), picture)))
+    lanes = [e.rect for e in shown.find_elements("css selector", ".lane, .dot-axis .x-ticks")]
+    assert len(lanes) == len(block.dots) + 2
+    assert len({(round(r["x"]), round(r["width"])) for r in lanes}) == 1
 
 
 @pytest.mark.browser
