@@ -1,0 +1,150 @@
+"""``trueness study``: an experiment declared as data, and the file that it leaves."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from trueness.cli import output as _output
+
+if TYPE_CHECKING:
+    from trueness.contract.blocks import Block, Table
+    from trueness.study.declarations import Declaration
+    from trueness.study.results import Result
+
+_MOST_SHOWN = 12
+
+
+@click.command(short_help="Run a declared experiment; it leaves one result file.")
+@click.argument("name", metavar="[ID]", required=False)
+@click.option("--list", "listed", is_flag=True, help="Show every study, its needs and estimate.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="At most N repeats: quick, and marked partial.",
+)
+@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Of everything random.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The result file (default: results/ID.json, with --limit results/ID.partial.json).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
+def study(
+    name: str | None,
+    *,
+    listed: bool,
+    dry_run: bool,
+    limit: int | None,
+    seed: int | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Run the study ID and write its result, with commit, seed, intervals and cost.
+
+    What decides was declared beforehand, and the declaration's hash is in the result. A study that
+    refutes its question has done its work: exit 0.
+    """
+    from trueness.contract.serial import dumps
+    from trueness.study.carrying_out import carry_out, planned_repeats
+    from trueness.study.declarations import declared_studies, declared_study
+    from trueness.study.results import write_result
+
+    if listed == (name is not None):
+        msg = "give either the ID of a study, or --list."
+        raise click.UsageError(msg)
+    if name is None:
+        known = [declared_study(each) for each in declared_studies()]
+        _show(_listing(known), [_line(d) for d in known], as_json=as_json)
+        return
+    declaration = declared_study(name)
+    if dry_run:
+        plan = _planned(declaration, planned_repeats(declaration, limit))
+        _output.show(dumps(plan, indent=2) if as_json else "\n".join(_words(plan)))
+        return
+    path = output or Path("results") / f"{name}{'' if limit is None else '.partial'}.json"
+    _check(path)
+    result = carry_out(name, seed=seed, limit=limit, progress=_output.note)
+    write_result(result, path)
+    _output.note(f"wrote {path}")
+    if as_json:
+        _output.show(dumps(result.to_dict(), indent=2))
+        return
+    _show(_contrasts(result), [], as_json=False, lead=_sentence(result, declaration))
+
+
+def _check(path: Path) -> None:
+    from trueness.contract.errors import InputError
+
+    if path.suffix.lower() != ".json":
+        msg = f"{str(path)!r} has another suffix than .json; a result is JSON. Rename the file."
+        raise InputError(msg)
+
+
+def _line(declaration: "Declaration") -> dict[str, object]:
+    return {
+        "id": declaration.id,
+        "question": declaration.question,
+        "needs": list(declaration.requires),
+        "repeats": declaration.repeats,
+        "seconds": declaration.seconds,
+        "requests": declaration.requests,
+    }
+
+
+def _listing(known: "list[Declaration]") -> "Table":
+    from trueness.contract.blocks import Table
+
+    rows = tuple(
+        (d.id, d.question, ", ".join(d.requires) or "nothing", f"{d.seconds:g} s") for d in known
+    )
+    return Table("Studies", ("id", "question", "needs", "estimate"), rows, len(rows))
+
+
+def _planned(declaration: "Declaration", repeats: int) -> dict[str, object]:
+    share = repeats / declaration.repeats
+    return {**_line(declaration), "repeats": repeats, "seconds": round(share * declaration.seconds)}
+
+
+def _words(plan: dict[str, object]) -> list[str]:
+    cost = f"{plan['requests']} requests, about {plan['seconds']} s"
+    return [
+        f"{plan['id']}: {plan['question']}",
+        f"{plan['repeats']} repeats of each row, {cost}",
+    ]
+
+
+def _sentence(result: "Result", declaration: "Declaration") -> str:
+    marks = [] if result.citable else ["not citable"]
+    marks += ["partial"] if result.partial else []
+    marks += ["code differs from its commit"] if result.dirty else []
+    marks += ["no commit known"] if result.commit is None else []
+    said = f" ({', '.join(marks)})" if marks else ""
+    return f"{result.reading.outcome.value}{said} — {declaration.question}"
+
+
+def _contrasts(result: "Result") -> "Table":
+    from trueness.contract.blocks import Table
+
+    rows = []
+    for record in result.contrasts:
+        where = record["where"]
+        names = [str(w) for w in where] if isinstance(where, list) else []
+        shown = ", ".join(names[:_MOST_SHOWN]) + (" …" if len(names) > _MOST_SHOWN else "")
+        rows.append((*(str(record[key]) for key in ("name", "n", "beyond", "open")), shown))
+    columns = ("contrast", "rates", "beyond", "open", "where")
+    return Table("Rates against their levels", columns, tuple(rows), len(rows))
+
+
+def _show(block: "Block", lines: list[dict[str, object]], *, as_json: bool, lead: str = "") -> None:
+    from trueness import report
+    from trueness.contract.serial import dumps
+
+    if as_json:
+        _output.show(dumps(lines, indent=2))
+        return
+    text = report.block_text(block, width=_output.width(), color=_output.in_color())
+    _output.show(f"{lead}\n\n{text}" if lead else text)

@@ -1,0 +1,226 @@
+"""Studies declared as data: what is asked, of what, and which numbers decide.
+
+A declaration is a TOML file. Its hash goes into the result, so that no outcome can be chosen after
+looking.
+"""
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from typing import Any
+
+from trueness.contract.errors import InputError
+from trueness.study.expressions import paths_of
+
+STATUSES = ("primary", "exploratory")
+_KEYS: Mapping[str, frozenset[str]] = {
+    "": frozenset(
+        {
+            "id",
+            "question",
+            "revisits",
+            "status",
+            "inputs",
+            "protocol",
+            "condition",
+            "draws",
+            "simulation",
+            "contrast",
+            "reading",
+            "budget",
+        }
+    ),
+    "inputs": frozenset({"items", "requires"}),
+    "protocol": frozenset({"decoding", "classes", "orders", "margin", "level"}),
+    "condition": frozenset({"name", "class", "laws"}),
+    "draws": frozenset({"k", "seeds"}),
+    "simulation": frozenset({"repeats", "replicates", "resplits", "judged_at", "slack"}),
+    "contrast": frozenset({"name", "a", "b", "statistic", "unit", "primary"}),
+    "reading": frozenset({"supported", "refuted"}),
+    "budget": frozenset({"seconds", "requests"}),
+}
+_NEEDED = ("id", "question", "revisits", "status", "simulation", "contrast", "reading", "budget")
+_LISTS = ("condition", "contrast")
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two things that are compared, and the statistic that does it."""
+
+    name: str
+    a: str
+    b: str
+    statistic: str
+    unit: str
+    primary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A study as it was declared.
+
+    Parameters
+    ----------
+    id, question, revisits, status : str
+    requires : tuple of str
+        Capabilities of a model; empty where none is asked.
+    repeats : int
+        Simulated runs of each row.
+    seed : int
+    contrasts : tuple of Contrast
+    supported, refuted : str
+        Expressions over fields of the result; neither holds: unresolved.
+    seconds : float
+        Estimate on two cores.
+    requests : int
+    sha256 : str
+        Of the file.
+    raw : mapping
+        Everything in it, checked for unknown keys.
+    """
+
+    id: str
+    question: str
+    revisits: str
+    status: str
+    requires: tuple[str, ...]
+    repeats: int
+    seed: int
+    contrasts: tuple[Contrast, ...]
+    supported: str
+    refuted: str
+    seconds: float
+    requests: int
+    sha256: str
+    raw: Mapping[str, Any]
+
+    def table(self, name: str) -> Mapping[str, Any]:
+        """One of its tables; empty where it is left out."""
+        found: Mapping[str, Any] = self.raw.get(name, {})
+        return found
+
+
+def declared_studies() -> tuple[str, ...]:
+    """The ids of the declarations that come along, in alphabetical order."""
+    folder = resources.files("trueness").joinpath("data", "studies")
+    found = (entry.name for entry in folder.iterdir())
+    return tuple(sorted(n.removesuffix(".toml") for n in found if n.endswith(".toml")))
+
+
+def declared_study(name: str) -> Declaration:
+    """A declaration that comes along.
+
+    Raises
+    ------
+    InputError
+        If there is none of that id, or it is no valid declaration.
+    """
+    known = declared_studies()
+    if name not in known:
+        msg = f"no study is called {name!r}; known are {', '.join(known)}. Name one of them."
+        raise InputError(msg)
+    source = resources.files("trueness").joinpath("data", "studies", f"{name}.toml")
+    found = parse_declaration(source.read_bytes())
+    if found.id != name:
+        msg = f"the declaration {name}.toml calls itself {found.id!r}; a file is named by its id."
+        raise InputError(msg)
+    return found
+
+
+def parse_declaration(text: bytes) -> Declaration:
+    """A declaration from the bytes of its file.
+
+    Raises
+    ------
+    InputError
+        For a key that is unknown or missing, a value of another kind, a primary study without a
+        primary contrast, a contrast of one thing, or an expression that cannot be read.
+    """
+    try:
+        raw = tomllib.loads(text.decode("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        msg = f"a declaration of a study is no TOML ({error}). Correct the file."
+        raise InputError(msg) from error
+    _check_keys(raw)
+    found = Declaration(
+        id=_get(raw, "id", str),
+        question=_get(raw, "question", str),
+        revisits=_get(raw, "revisits", str),
+        status=_get(raw, "status", str),
+        requires=tuple(map(str, raw.get("inputs", {}).get("requires", ()))),
+        repeats=_get(raw["simulation"], "repeats", int),
+        seed=int((raw.get("draws", {}).get("seeds") or [0])[0]),
+        contrasts=tuple(_contrast(entry) for entry in raw["contrast"]),
+        supported=_get(raw["reading"], "supported", str),
+        refuted=_get(raw["reading"], "refuted", str),
+        seconds=float(_get(raw["budget"], "seconds", (int, float))),
+        requests=_get(raw["budget"], "requests", int),
+        sha256=hashlib.sha256(text).hexdigest(),
+        raw=raw,
+    )
+    _check_meaning(found)
+    return found
+
+
+def _contrast(entry: Mapping[str, Any]) -> Contrast:
+    words = {name: _get(entry, name, str) for name in ("name", "a", "b", "statistic", "unit")}
+    return Contrast(**words, primary=_get(entry, "primary", bool))
+
+
+def _check_keys(raw: Mapping[str, Any]) -> None:
+    _known("", raw)
+    missing = [name for name in _NEEDED if name not in raw]
+    if missing:
+        msg = f"a declaration lacks {', '.join(missing)}; wanted {', '.join(_NEEDED)}. Add them."
+        raise InputError(msg)
+    for name, value in raw.items():
+        if name not in _KEYS:
+            continue
+        entries = value if name in _LISTS else [value]
+        if not isinstance(entries, list) or not all(isinstance(e, dict) for e in entries):
+            kind = f"[[{name}]]" if name in _LISTS else f"[{name}]"
+            msg = f"{name} is {value!r}; wanted the table {kind}. Correct the declaration."
+            raise InputError(msg)
+        for entry in entries:
+            _known(name, entry)
+
+
+def _known(name: str, entry: Mapping[str, Any]) -> None:
+    unknown = sorted(set(entry) - _KEYS[name])
+    if unknown:
+        where = f"[{name}]" if name else "a declaration"
+        msg = (
+            f"{where} has the key {unknown[0]!r}; known are {', '.join(sorted(_KEYS[name]))}. "
+            "Correct the name, or leave it out."
+        )
+        raise InputError(msg)
+
+
+def _check_meaning(found: Declaration) -> None:
+    if found.status not in STATUSES:
+        msg = f"status is {found.status!r}; wanted {' or '.join(STATUSES)}. Declare which."
+        raise InputError(msg)
+    if found.status == "primary" and not any(c.primary for c in found.contrasts):
+        msg = "status is primary and no contrast is; wanted one or more. Mark it primary = true."
+        raise InputError(msg)
+    for contrast in found.contrasts:
+        if contrast.a == contrast.b:
+            msg = f"the contrast {contrast.name!r} compares {contrast.a!r} with itself; name two."
+            raise InputError(msg)
+    if found.repeats < 1:
+        msg = f"repeats is {found.repeats}; wanted at least 1."
+        raise InputError(msg)
+    paths_of(found.supported)
+    paths_of(found.refuted)
+
+
+def _get(entry: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
+    value = entry.get(name)
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        words = " or ".join(k.__name__ for k in kinds)
+        msg = f"{name} is {value!r} in a declaration; wanted {words}. Correct it."
+        raise InputError(msg)
+    return value

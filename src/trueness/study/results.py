@@ -1,0 +1,204 @@
+"""What a study leaves: one strict JSON file that says how every number in it came about."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json, dumps, plain
+from trueness.study.expressions import Evaluated
+
+SCHEMA = 1
+Record = Mapping[str, Json]
+
+
+class Outcome(StrEnum):
+    """What the declared expressions amount to."""
+
+    SUPPORTED = "supported"
+    REFUTED = "refuted"
+    UNRESOLVED = "unresolved"
+    NOT_APPLICABLE = "not_applicable"
+
+
+@dataclass(frozen=True, slots=True)
+class Decisive:
+    """The outcome of a study, with the expressions that gave it."""
+
+    outcome: Outcome
+    expressions: tuple[Evaluated, ...]
+    """``supported`` and ``refuted`` as declared; empty where the study did not apply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The record of one run of one study.
+
+    Parameters
+    ----------
+    study, declaration_sha256 : str
+        Which declaration, and exactly which text of it.
+    schema : int
+    commit : str or None
+        Of the code; None where it is no checkout.
+    dirty : bool or None
+        Whether the code differed from that commit; such a result may not be cited.
+    partial : bool
+        Whether it was cut short; such a result may not be cited either.
+    versions : mapping of str to str
+    utc : str
+    machine : mapping
+        Cores and device; neither host name nor path.
+    model : mapping or None
+        None where no model was asked.
+    seeds : tuple of int
+    draws : mapping
+    rows, contrasts, published : tuple of mapping
+        A row or contrast has a ``name``, by which a path finds it.
+    reading : Decisive
+    cost : mapping
+    notes : tuple of str
+        Deviations from the declaration; may be empty.
+    """
+
+    study: str
+    declaration_sha256: str
+    schema: int
+    commit: str | None
+    dirty: bool | None
+    partial: bool
+    versions: Mapping[str, str]
+    utc: str
+    machine: Record
+    model: Record | None
+    seeds: tuple[int, ...]
+    draws: Record
+    rows: tuple[Record, ...]
+    contrasts: tuple[Record, ...]
+    published: tuple[Record, ...]
+    reading: Decisive
+    cost: Record
+    notes: tuple[str, ...]
+
+    @property
+    def citable(self) -> bool:
+        """Whether its numbers may be quoted: a whole run of committed code."""
+        return self.commit is not None and self.dirty is False and not self.partial
+
+    def to_dict(self) -> dict[str, Json]:
+        """Plain JSON.
+
+        Raises
+        ------
+        CannotSerialise
+            For a number that is not finite, or a value that JSON has no form for.
+        """
+        return {f.name: plain(getattr(self, f.name), f.name) for f in fields(self)}
+
+
+def result_from(record: Record) -> Result:
+    """A result from its plain JSON.
+
+    Raises
+    ------
+    InputError
+        If a field is missing, unknown or of another kind, or the schema is another one.
+    """
+    wanted = [f.name for f in fields(Result)]
+    missing, unknown = set(wanted) - set(record), set(record) - set(wanted)
+    if missing or unknown or record["schema"] != SCHEMA:
+        msg = (
+            f"a result has schema {record.get('schema')!r}, without {sorted(missing)} and with "
+            f"{sorted(unknown)}; wanted schema {SCHEMA} and its {len(wanted)} fields. Run the "
+            "study again."
+        )
+        raise InputError(msg)
+    values: dict[str, Any] = {}
+    for name in wanted:
+        value = record[name]
+        if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name == "schema"):
+            msg = (
+                f"the field {name} of a result holds {type(value).__name__}; a result file is "
+                "never edited by hand. Run the study again."
+            )
+            raise InputError(msg)
+        values[name] = tuple(value) if isinstance(value, list) else value
+    values["reading"] = _decisive(record["reading"])
+    return Result(**values)
+
+
+def read_result(path: Path) -> Result:
+    """The result in a file.
+
+    Raises
+    ------
+    InputError
+        If it is no strict JSON, or no result.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"), parse_constant=_no_constant)
+    except ValueError as error:
+        msg = f"{path.name} is no strict JSON ({error}). Run the study again."
+        raise InputError(msg) from error
+    if not isinstance(found, dict):
+        msg = f"{path.name} holds {type(found).__name__}; wanted the object that a study writes."
+        raise InputError(msg)
+    return result_from(found)
+
+
+def write_result(result: Result, path: Path) -> Path:
+    """Write a result as strict JSON, its folder made if it was not there; the path again."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+    return path
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "study": str,
+    "declaration_sha256": str,
+    "schema": int,
+    "commit": (str, type(None)),
+    "dirty": (bool, type(None)),
+    "partial": bool,
+    "versions": dict,
+    "utc": str,
+    "machine": dict,
+    "model": (dict, type(None)),
+    "seeds": list,
+    "draws": dict,
+    "rows": list,
+    "contrasts": list,
+    "published": list,
+    "reading": dict,
+    "cost": dict,
+    "notes": list,
+}
+
+
+def _decisive(record: Json) -> Decisive:
+    if not isinstance(record, dict) or set(record) != {"outcome", "expressions"}:
+        msg = "the reading of a result is no object with outcome and expressions. Run it again."
+        raise InputError(msg)
+    entries = record["expressions"]
+    made = []
+    for entry in entries if isinstance(entries, list) else []:
+        if not isinstance(entry, dict) or set(entry) != {"expression", "values", "holds"}:
+            msg = f"{entry!r} is no evaluated expression of a reading. Run the study again."
+            raise InputError(msg)
+        values = entry["values"] if isinstance(entry["values"], dict) else {}
+        numbers = {k: v for k, v in values.items() if isinstance(v, int | float)}
+        made.append(Evaluated(str(entry["expression"]), numbers, bool(entry["holds"])))
+    try:
+        outcome = Outcome(str(record["outcome"]))
+    except ValueError as error:
+        msg = f"the outcome is {record['outcome']!r}; known are {', '.join(Outcome)}."
+        raise InputError(msg) from error
+    return Decisive(outcome, tuple(made))
+
+
+def _no_constant(name: str) -> float:
+    msg = f"{name} is no number"
+    raise ValueError(msg)
