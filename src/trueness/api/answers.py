@@ -73,6 +73,48 @@ def read(source: object, **given: Any) -> AnswerTable:
     return _merged(named(keyed(table, **how)), aliases)
 
 
+def read_by_rule(source: object, kind: str, **given: Any) -> AnswerTable:
+    """The same as `read`, with a sort of answer that nobody chose.
+
+    Parameters
+    ----------
+    source, given
+        As in `read`.
+    kind : str
+        The sort of answer that a sensor takes for granted, where ``given`` names none.
+
+    Raises
+    ------
+    InputError
+        As `read`; also when texts are there and the rule that nobody chose finds an answer in
+        none of them: what agrees then is only that nothing was read.
+    """
+    if given.get("answer_kind") is not None:
+        return read(source, **given)
+    table, _ = before_keys(source, {**given, "aliases": None})
+    was_keyed = table.extractor is not None or table.log is not None
+    found = read(table, **{k: given.get(k) for k in EXTRACTION} | {"answer_kind": kind})
+    if not was_keyed and _nothing_read(found):
+        first = "" if found.completion is None else found.completion[0]
+        msg = (
+            f"an answer was found in none of {len(found):,} texts (the first is "
+            f"{first!r:.80}), because nothing in them marks one; answers are wanted. If a text is "
+            "the answer itself, say so: --answer-kind short (or text, option); if they are whole "
+            "completions without answers, say --answer-kind auto."
+        )
+        raise InputError(msg)
+    return found
+
+
+def _nothing_read(table: AnswerTable) -> bool:
+    """Whether items have several texts, and in none of all texts an answer was found."""
+    is_repeated = len(np.unique(table.item.codes)) < len(table)
+    if not is_repeated or "no_candidate" not in table.reason.words:
+        return False
+    unread = table.reason.codes == table.reason.words.index("no_candidate")
+    return bool((unread & (table.outcome == OUTCOMES.index(Outcome.NO_ANSWER))).all())
+
+
 def _merged(table: AnswerTable, aliases: Any) -> AnswerTable:
     """The table with answers that a file declares one made one, before anything is counted."""
     if aliases is None:

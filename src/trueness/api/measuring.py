@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from trueness import sensors
-from trueness.api.answers import COLUMNS, EXTRACTION, read
+from trueness.api.answers import COLUMNS, EXTRACTION, read, read_by_rule
 from trueness.api.certifying import certify
 from trueness.api.declared import params_of, prepared
 from trueness.contract import Reading
@@ -30,7 +30,7 @@ def measure(sensor: str, source: object, **given: Any) -> Reading:
     if module is sensors.orbits:
         return certify(source, **given)
     reading, params = _for_other(module, given)
-    found: Reading = module.measure(read(source, **reading), params)
+    found: Reading = module.measure(_read(module, source, reading), params)
     return found
 
 
@@ -80,7 +80,7 @@ def compare(
         second, _ = prepared(after, given)
         return sensors.orbits.compare(first, second, params_of(first, declared))
     reading, params = _for_other(module, given)
-    tables = _on_documents(read(before, **reading), read(after, **reading))
+    tables = _on_documents(*(_read(module, source, reading) for source in (before, after)))
     found: Reading = module.compare(*tables, params)
     return found
 
@@ -114,11 +114,11 @@ def compare_each(
 
     module = sensors.find(sensor)
     reading, params = _for_other(module, given)
-    first = read(before, **reading)
+    first = _read(module, before, reading)
     rest = {k: v for k, v in given.items() if k not in reading}
     return corrected(
         {
-            name: compare(first, read(after, **reading), sensor=sensor, **rest)
+            name: compare(first, _read(module, after, reading), sensor=sensor, **rest)
             for name, after in afters.items()
         },
         alpha=round(1 - getattr(params, "level", 0.95), 12),
@@ -133,7 +133,7 @@ def measure_each(sensor: str, source: object, **given: Any) -> dict[str, Reading
     """
     module = sensors.find(sensor)
     reading, params = _for_other(module, given)
-    table = read(source, **reading)
+    table = _read(module, source, reading)
     names: Mapping[str, AnswerTable] = module.conditions_of(table, params)
     found = {name: module.measure(part, params) for name, part in names.items()}
     across: Mapping[str, Any] = getattr(module, "ACROSS", {})
@@ -155,5 +155,10 @@ def _for_other(module: ModuleType, given: Mapping[str, Any]) -> tuple[dict[str, 
             f"its parameters are: {', '.join(known) or 'none'}. Name one of these."
         )
         raise InputError(msg)
-    reading.setdefault("answer_kind", getattr(module, "ANSWER_KIND", None))
     return reading, module.Params(**rest)
+
+
+def _read(module: ModuleType, source: object, reading: Mapping[str, Any]) -> AnswerTable:
+    """A table by the settings that were named, and by a sensor's own sort of answer else."""
+    kind = getattr(module, "ANSWER_KIND", None)
+    return read(source, **reading) if kind is None else read_by_rule(source, kind, **reading)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness import sensors
-from trueness.api.answers import EXTRACTION, read
+from trueness.api.answers import read_by_rule
 from trueness.contract.errors import InputError
 from trueness.stats.allocation import DRAWS, Allocation, allocations, between_variance, draw_noise
 from trueness.stats.clouds import Clouds
@@ -68,14 +68,9 @@ def plan(
 
 def _clouds(pilot: tuple[object, object], given: dict[str, Any]) -> tuple[Clouds, Clouds]:
     module = sensors.find("atlas")
-    how = {"answer_kind": module.ANSWER_KIND, **given} if not _asked(given) else given
-    tables = tuple(read(source, **how) for source in pilot)
+    tables = tuple(read_by_rule(source, module.ANSWER_KIND, **given) for source in pilot)
     one, two = module.clouds_of(tables, module.Params())
     return one, two
-
-
-def _asked(given: dict[str, Any]) -> bool:
-    return any(given.get(name) is not None for name in EXTRACTION[:1])
 
 
 def _spread(before: Clouds, after: Clouds) -> Spread:
