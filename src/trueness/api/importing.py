@@ -159,7 +159,10 @@ def sentence(facts: Mapping[str, Json]) -> str:
     draws = f"{low}" if low == high else f"{low} to {high}"
     head = f"{tool}: " if tool else ""
     items = f"{facts['n_items']:,} item{'' if facts['n_items'] == 1 else 's'}"
-    return f"{head}{items} × {draws} draw{'' if high == 1 else 's'}."
+    named = facts["conditions"]
+    n = len(named) if isinstance(named, list) else 1
+    under = f", {n} conditions" if n > 1 else ""
+    return f"{head}{items} × {draws} draw{'' if high == 1 else 's'}{under}."
 
 
 def _draws(table: AnswerTable) -> tuple[np.ndarray, np.ndarray]:
