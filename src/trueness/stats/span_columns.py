@@ -187,7 +187,8 @@ def _rough(claims: Floats, rows: Floats, rules: SpanRules) -> Bools:
     low, high = _PLAIN_SQUARES
     rough = np.zeros(len(rows), np.bool_)
     for vectors in (claims, rows):
-        squares = np.vecdot(vectors, vectors)
+        with np.errstate(over="ignore", invalid="ignore"):
+            squares = np.vecdot(vectors, vectors)
         rough |= ~((squares > low) & (squares < high)).all(axis=1)
     return rough
 
