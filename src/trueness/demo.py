@@ -13,6 +13,8 @@ from trueness.contract.blocks import Cell, Table
 
 CONDITIONS = "none,prose:128,shuffled:128,the:128,random:128,system:helpful"
 RELATIONS = ("capital", "language12")
+SUMS, TEMPERATURES, DRAWS = "sums", (0.3, 1.0), 8
+"""What is asked repeatedly, and how."""
 COLUMN = "filled_column.csv"
 COLUMNS = (
     "condition",
@@ -29,11 +31,13 @@ COLUMNS = (
 class Demo:
     """What the demonstration found.
 
-    ``readings`` are named ``relation · condition`` and, last, the filled-in column; ``table`` is
-    the small table; ``decisions`` has one choice of a condition for each relation.
+    ``readings`` are named ``relation · condition`` and, last, the filled-in column; ``agreement``
+    is the atlas of repeated answers at two temperatures; ``table`` is the small table;
+    ``decisions`` has one choice of a condition for each relation.
     """
 
     readings: Mapping[str, Reading]
+    agreement: Reading
     decisions: Mapping[str, Decision]
     table: Table
     lines: tuple[str, ...]
@@ -73,10 +77,37 @@ def run(
             lines += [f"{relation}: {line}" for line in summary.lines()[1:]]
             rows += _certified(relation, out, readings)
             decisions[relation] = api.choose(out, relation_file=relation)
+        agreement = _repeated(Path(folder), model, seed, say)
     say("certifying a filled-in column of 2,000 rows")
     readings["filled-in column"] = filled_column()
     table = Table("Two questions to one model, six ways", COLUMNS, tuple(rows), len(rows))
-    return Demo(readings, decisions, table, tuple(lines))
+    return Demo(readings, agreement, decisions, table, tuple(lines))
+
+
+def _repeated(folder: Path, model: str, seed: int, say: Callable[[str], None]) -> Reading:
+    """The atlas of one model's sums at two temperatures."""
+    tables = []
+    for place, temperature in enumerate(TEMPERATURES):
+        say(f"asking {model} for twenty sums, {DRAWS} times each, at temperature {temperature:g}")
+        out = folder / f"{SUMS}-{temperature:g}.jsonl"
+        api.ask(
+            SUMS,
+            model=model,
+            out=out,
+            templates=(0,),
+            epochs=DRAWS,
+            temperature=temperature,
+            max_tokens=5,
+            seed=seed + place,  # independent arms
+        )
+        tables.append(out)
+    say("comparing what the repeated answers agree about")
+    return api.compare(
+        *tables,
+        allow_differ=("temperature",),
+        answer_kind="number",
+        extractor="declared",
+    )
 
 
 def filled_column() -> Reading:

@@ -33,8 +33,8 @@ def test_every_bundled_relation_loads(name: str) -> None:
     assert len(relation.golds) == len(relation) > 0
 
 
-def test_thirteen_relations_and_the_conditions_come_with_the_package() -> None:
-    assert len(bundled_relations()) == 13
+def test_fourteen_relations_and_the_conditions_come_with_the_package() -> None:
+    assert len(bundled_relations()) == 14
     assert "neutral_passage" in bundled_conditions()
     with pytest.raises(InputError, match="no bundled relation is called 'x'"):
         bundled_relation("x")

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 
     from trueness.contract.serial import Json
 
+AGREEMENT = "twenty sums at temperatures 0.3 and 1"
 _STORY = """\
 A model is asked one question about many entities, under several conditions. Answers that cannot
 all be right are counted. No key is consulted for that; the key is looked at afterwards, to show
-beside every proof what it did not see."""
+beside every proof what it did not see. Then it is asked the same sums several times, at two
+temperatures: how often do its answers agree, and about what?"""
 
 
 @click.command(short_help="The main job on the embedded model, end to end.")
@@ -38,8 +40,9 @@ def demo(*, model: str | None, seed: int | None, output: tuple[Path, ...], as_js
     if not as_json:
         _output.show(f"{_STORY}\n")
     done = job.run(tell=_output.note, **options.given({"model": model, "seed": seed}))
+    everything = {**done.readings, AGREEMENT: done.agreement}
     _output.write_readings(
-        done.readings,
+        everything,
         paths,
         title="A model's answers, certified without a key",
         columns=SHOWN,
@@ -47,12 +50,13 @@ def demo(*, model: str | None, seed: int | None, output: tuple[Path, ...], as_js
         overview=(done.table,),
     )
     if as_json:
-        _output.show_readings(done.readings, as_json=True, decisions=tuple(done.decisions.values()))
+        _output.show_readings(everything, as_json=True, decisions=tuple(done.decisions.values()))
         return of_readings(done.readings.values())
     parts = [*done.lines, "", report.block_text(done.table, width=_output.width())]
     parts += [f"{name}: {d.summary()}" for name, d in done.decisions.items()]
     name, column = list(done.readings.items())[-1]
     parts += ["", f"{name}: {column.summary()}", *_withheld(column.details)]
+    parts += ["", f"{AGREEMENT}: {done.agreement.summary()}"]
     _output.show("\n".join(parts))
     return of_readings(done.readings.values())
 
