@@ -468,6 +468,7 @@ def test_demo_tells_its_story_writes_the_page_and_ends_with_the_state(
 ) -> None:
     done = SimpleNamespace(
         readings={"none": reading(), "b": reading()},
+        agreement=reading(),
         decisions={"capital": decision()},
         table=b.Table("Six ways", ("condition",), (("none",),), 1),
         lines=("a line",),
