@@ -13,6 +13,7 @@ from trueness.cli.demo import demo
 from trueness.cli.doctor import doctor
 from trueness.cli.exits import Exit, guarded
 from trueness.cli.export import export
+from trueness.cli.ground import ground
 from trueness.cli.importing import import_
 from trueness.cli.measure import measure
 from trueness.cli.plan import plan
@@ -58,7 +59,20 @@ def verbs(ctx: click.Context) -> int:
     return Exit.DONE
 
 
-for _verb in (ask, certify, choose, compare, plan, measure, report, import_, export, demo, doctor):
+for _verb in (
+    ask,
+    certify,
+    choose,
+    compare,
+    ground,
+    plan,
+    measure,
+    report,
+    import_,
+    export,
+    demo,
+    doctor,
+):
     verbs.add_command(_verb)
 
 

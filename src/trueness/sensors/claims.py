@@ -1,6 +1,7 @@
 """What every sensor of claims does alike: rows to items, items to a reading with an interval."""
 
 import hashlib
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -161,7 +162,7 @@ def reading_of(
     reasons = Counter(i.reason for i in items if i.reason)
     values = np.array([np.nan if i.value is None else i.value for i in items])
     n = int(np.isfinite(values).sum())
-    value = float(np.nanmean(values)) if n else None
+    value = _mean(values) if n else None
     low, high, kind = _interval(values, table, params) if n else (None, None, None)
     state, reason = _state(items, reasons)
     text = said(value, n) if value is not None else f"No claim could be measured: {reason}."
@@ -247,24 +248,41 @@ def _interval(
     values: np.ndarray[tuple[int], np.dtype[np.float64]], table: EvidenceTable, params: Resampled
 ) -> tuple[float | None, float | None, str | None]:
     """Percentiles of the mean over resampled groups, or over items where not all have one."""
-    known = np.isfinite(values)
-    groups = table.group
-    grouped = groups is not None and bool((groups.codes[known] >= 0).all())
-    codes = groups.codes if grouped and groups is not None else np.arange(len(values))
-    _, place = np.unique(codes[known], return_inverse=True)
-    sums = np.bincount(place, weights=values[known]).astype(np.float64)
-    counts = np.bincount(place).astype(np.float64)
-    if len(sums) < _GROUPS:
+    units, grouped = _units(values, table)
+    n = len(units.sums)
+    if n < _GROUPS:
         return None, None, None
-    units = Units(sums[:, None], counts[:, None])
     rng = np.random.default_rng(params.seed)
     means = resampled_means(units, replicates=params.replicates, rng=rng)[:, 0]
     tail = (1.0 - params.level) / 2.0
     low, high = (float(q) for q in np.quantile(means, (tail, 1.0 - tail)))
-    value = float(np.nanmean(values))
+    value = _mean(values)
     what = "groups" if grouped else "items"
-    kind = f"{100 * params.level:g}% bootstrap over {len(sums):,} {what}, {params.replicates:,}"
+    kind = f"{100 * params.level:g}% bootstrap over {n:,} {what}, {params.replicates:,}"
     return min(low, value), max(high, value), f"{kind} resamples"
+
+
+def _units(
+    values: np.ndarray[tuple[int], np.dtype[np.float64]], table: EvidenceTable
+) -> tuple[Units, bool]:
+    """What is resampled as one, in an order of names: groups where every measured item has one."""
+    known = np.flatnonzero(np.isfinite(values)).tolist()
+    groups = table.group
+    grouped = groups is not None and all(groups[row] is not None for row in known)
+    names = groups if grouped and groups is not None else table.item
+    members: dict[str, list[float]] = {}
+    for row in known:
+        members.setdefault(names[row] or "", []).append(float(values[row]))
+    ordered = [members[name] for name in sorted(members)]
+    sums = np.array([math.fsum(m) for m in ordered])
+    counts = np.array([float(len(m)) for m in ordered])
+    return Units(sums[:, None], counts[:, None]), grouped
+
+
+def _mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """The mean of what is known, exact enough not to depend on the order."""
+    known = values[np.isfinite(values)]
+    return math.fsum(known.tolist()) / len(known)
 
 
 def _state(items: Sequence[ItemReading], reasons: Counter[str]) -> tuple[State, str | None]:
