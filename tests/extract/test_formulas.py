@@ -17,7 +17,7 @@ FORMULAS = [
 
 
 PROSE = ("at ", "more ", "less ")
-"""Bounds in words count only where the answer is marked: in prose they may be the way it is told."""
+"""Bounds in words count only where the answer is marked; prose may tell a number that way."""
 CASES = [
     (formula, shape)
     for formula in FORMULAS
