@@ -4,11 +4,11 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from trueness.contract.errors import CannotSerialise, InputError
-from trueness.contract.serial import Json
 from trueness.study import carrying_out
 from trueness.study.carrying_out import RUNNERS, carry_out, decide
 from trueness.study.declarations import (
@@ -30,6 +30,9 @@ from trueness.study.results import (
     result_from,
     write_result,
 )
+
+if TYPE_CHECKING:
+    from trueness.contract.serial import Json
 
 RESULT = Result(
     study="a-study",
