@@ -1,6 +1,7 @@
 """One claim against its evidence: states in order, sizes, order of rows, sharing, blindness."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -121,16 +122,34 @@ def test_nothing_is_a_number_without_evidence() -> None:
     assert not span.sigma
 
 
-def test_a_batch_answers_every_item_and_leaves_the_others_to_the_bit() -> None:
-    claim, rows = drawn(3, 8)
-    items = [SpanItem(claim * k, rows + k) for k in range(1, 6)]
-    whole = measure_spans(items)
-    holed = measure_spans([*items[:2], SpanItem(claim, None), *items[3:]])
+@pytest.mark.parametrize("n", [3, 20, 40])
+@pytest.mark.parametrize("rules", [SpanRules(), SpanRules(rank="cap", cap=2)])
+def test_a_batch_answers_every_item_and_leaves_the_others_to_the_bit(
+    n: int, rules: SpanRules
+) -> None:
+    claim, rows = drawn(n, 60)
+    items = [SpanItem(claim * k, rows * claim**k) for k in range(1, 6)]
+    whole = measure_spans(items, rules=rules)
+    holed = measure_spans([*items[:2], SpanItem(claim, None), *items[3:]], rules=rules)
     assert holed[2].state is State.NO_EVIDENCE
     assert [s for i, s in enumerate(whole) if i != 2] == [s for i, s in enumerate(holed) if i != 2]
-    shuffled = measure_spans([items[i] for i in (3, 0, 4, 2, 1)])
+    shuffled = measure_spans([items[i] for i in (3, 0, 4, 2, 1)], rules=rules)
     assert [shuffled[i] for i in (1, 4, 3, 0, 2)] == whole
-    assert [measure_spans([item])[0] for item in items] == whole
+    assert [measure_spans([item], rules=rules)[0] for item in items] == whole
+
+
+def test_items_that_are_made_on_demand_are_not_mistaken_for_one_another() -> None:
+    class Lazy(Sequence[SpanItem]):
+        def __len__(self) -> int:
+            return 40
+
+        def __getitem__(self, place: object) -> SpanItem:  # type: ignore[override] # one at a time
+            if not isinstance(place, int) or place >= len(self):
+                raise IndexError
+            return SpanItem(np.array([1.0, place, 0]), np.array([[1.0, 0, 0]]) + place * 0.01)
+
+    lazy = Lazy()
+    assert measure_spans(lazy) == [measure_spans([lazy[i]])[0] for i in range(40)]
 
 
 @pytest.mark.parametrize("rules", [SpanRules(), SpanRules(rank="cap", cap=3)])

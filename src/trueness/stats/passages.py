@@ -158,7 +158,7 @@ def passages_of(
         n_blank=int(blank.sum()),
         n_zero=int(zero.sum()),
         n_merged=len(kept) - len(distinct),
-        dropped=tuple(np.setdiff1d(usable, kept).tolist()),
+        dropped=() if len(kept) == len(usable) else tuple(np.setdiff1d(usable, kept).tolist()),
     )
 
 

@@ -97,7 +97,7 @@ def _solve(poles: Floats, squares: Floats, ends: _Ends, start: Floats) -> Floats
     """Newton on near (1-t) - far t + width t (1-t) S(t), kept inside its bracket."""
     t = start.copy()
     low, high = np.zeros_like(t), np.full_like(t, 0.5)
-    active = np.arange(len(t))
+    active, live = np.arange(len(t)), np.ones(len(t), np.bool_)
     d, z, near, far, width = poles, squares, ends.near, ends.far, ends.width
     for _ in range(_ROUNDS):
         x = t[active]
@@ -111,12 +111,13 @@ def _solve(poles: Floats, squares: Floats, ends: _Ends, start: Floats) -> Floats
         lo, hi = low[active], high[active]
         inside = (slope < 0) & (step >= lo) & (step <= hi)
         new = np.where(inside, step, (lo + hi) / 2.0)
-        t[active] = new
-        moving = np.abs(new - x) > np.where(inside, _STEP, _TIGHT) * new
-        left = np.count_nonzero(moving)
+        t[active] = np.where(live, new, x)  # what is found stays, whoever else is sought
+        live &= np.abs(new - x) > np.where(inside, _STEP, _TIGHT) * new
+        left = np.count_nonzero(live)
         if not left:
             break
         if left < _THIN * len(active):
-            active, d, z = active[moving], d[moving], z[moving]
-            near, far, width = near[moving], far[moving], width[moving]
+            active, d, z = active[live], d[live], z[live]
+            near, far, width = near[live], far[live], width[live]
+            live = live[live]
     return t

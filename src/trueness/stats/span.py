@@ -157,6 +157,7 @@ def measure_spans(
     [0.0, 1.0, None]
     """
     rules = rules or SpanRules()
+    items = list(items)  # held until the end: evidence is known by its objects
     results: dict[int, Span] = {}
     ready: dict[int, list[tuple[int, Floats]]] = {}
     seen = Seen()
