@@ -155,11 +155,17 @@ def _per_item(
     found: Atlas, figures: Figures, state: State, reason: str | None
 ) -> Callable[[int], ItemReading]:
     at = figures.params.orders.index(figures.params.primary)
-    k = figures.clouds.draws
+    k, starts = figures.clouds.draws, figures.clouds.starts
+
+    def masses(item: int) -> list[Json]:
+        """Recorded shares of the classes, largest first: no estimate of the law's masses."""
+        counts = figures.clouds.count[starts[item] : starts[item + 1]]
+        return [float(n) for n in np.sort(counts)[::-1] / max(int(k[item]), 1)]
 
     def entry(item: int) -> ItemReading:
         extra: dict[str, Json] = {
             "draws": int(k[item]),
+            "masses": masses(item),
             "missing": int(figures.arm.missing[item]),
             "gold": list(found.rights.golds[item]) or None,
             "parts": {p: number(figures.parts[p][item, at]) for p in PARTS},
