@@ -395,6 +395,22 @@ def test_trials_are_sources_where_items_share_them(unit: str) -> None:
     assert seen["supported"]["accepted"]["of"] == 200
 
 
+def test_supported_coverage_of_the_worst_of_a_source_is_of_items_and_not_of_any_item() -> None:
+    rng = np.random.default_rng(5)
+    labels = [i % 8 == 0 for i in range(3200)]
+    risks = np.where(labels, 5.0, 0.0) + 10 * (rng.random(3200) < 0.5)
+    names = [f"s{i // 8}" for i in range(3200)]
+    seen = evaluation_of(Gate(unit="source_worst").fit(risks, labels, names))
+    assert 0.4 < seen["supported_coverage"]["share"] < 0.6  # any of seven would be nearly all
+
+
+def test_a_reject_threshold_that_was_given_says_that_it_promises_nothing() -> None:
+    policy: dict[str, Any] = {"kind": "value_only", "reject": 100.0}
+    gate = Gate(policy=policy, **HALF).fit(np.arange(10), [True] * 10)
+    assert any("carries no promise" in note for note in gate.fitted.notes())
+    assert gate.predict([99.0, 100.0]).tolist() == ["review", "reject"]
+
+
 def test_the_error_of_what_is_accepted_is_observed_among_the_accepted() -> None:
     risks, wrong = mixed(3, 3000)
     names = [f"s{i}" for i in range(3000)]

@@ -276,6 +276,42 @@ def test_a_gate_of_other_hashes_is_named(tmp_path: Path) -> None:
     assert {"policy", "calibration", "threshold"} <= kinds(replay(trace, stricter))
 
 
+def test_a_field_that_every_row_repeats_is_named_once_for_each_wrong_value(tmp_path: Path) -> None:
+    trace, _ = traced(tmp_path, gate_with(), random_reading(6, 40, plain=True))
+    found = replay(trace, gate_with(budget=0.05))
+    repeated = [p for p in found.problems if "wherever it is so" in p.detail]
+    assert len(repeated) == len({p.detail for p in repeated})
+    assert {p.kind for p in repeated} == {"policy", "calibration", "threshold"}
+
+
+def test_marks_of_formats_and_patterns_in_a_population_do_no_harm(tmp_path: Path) -> None:
+    seen = random_reading(6, 40, plain=True)
+    negatives = 'nearest (K = 1) 60 %s of 100 % \\d+ [a-z]* "é"'
+    trace, stored = traced(tmp_path, gate_with(negatives=negatives), seen)
+    assert replay(trace, read_gate(stored), reading=seen).ok
+    row = json.loads(trace.read_text("utf-8").splitlines()[0])
+    assert negatives in row["population"]
+    assert row["hash"] == hash_of(row)
+
+
+def test_a_reading_without_items_is_a_manifest_and_nothing_else(tmp_path: Path) -> None:
+    seen = reading([], state=State.NO_EVIDENCE, reason="nothing", value=None)
+    trace, stored = traced(tmp_path, gate_with(), seen)
+    assert len(trace.read_text("utf-8").splitlines()) == 1
+    assert replay(trace, read_gate(stored), reading=seen).ok
+
+
+def test_a_long_trace_with_one_edit_names_that_row_alone(tmp_path: Path) -> None:
+    seen = random_reading(12, 9000, plain=True)
+    trace, stored = traced(tmp_path, gate_with(), seen)
+    lines = trace.read_text("utf-8").splitlines()
+    lines[7000] = lines[7000].replace('"state":"', '"state":"UN', 1)
+    trace.write_text("\n".join(lines) + "\n", "utf-8")
+    found = replay(trace, read_gate(stored), reading=seen)
+    assert {p.seq for p in found.problems if p.kind in {"hash", "value"}} == {7001}
+    assert found.n_rows == 9000
+
+
 def test_another_reading_is_named_by_value_and_count(tmp_path: Path) -> None:
     seen = random_reading(6, 12, plain=True)
     trace, stored = traced(tmp_path, gate_with(), seen)

@@ -197,7 +197,7 @@ def decision_of(
         "rho": gate.policy.reject,
         "population": promise.who,
         "independence": gate.calibration.independence,
-        "notes": [*gate.calibration.notes, *gate.policy.notes()],
+        "notes": list(gate.notes()),
         "calibration_hash": gate.calibration.hash,
         "policy_hash": gate.policy.hash,
     }

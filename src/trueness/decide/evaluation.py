@@ -38,7 +38,8 @@ def evaluated(
     """Accepted, reviewed and rejected shares of both classes, supported coverage first.
 
     Where items share sources the trials are sources: one item of each, drawn with the seed; under
-    ``source_worst`` a source counts as accepted when any of its unsupported items is.
+    ``source_worst`` a source counts as accepted when any of its unsupported items is, and its
+    supported items are drawn all the same: any of them would overstate the coverage.
 
     Parameters
     ----------
@@ -54,7 +55,11 @@ def evaluated(
     level = float(promise.level)
     shares: dict[str, dict[str, Rate]] = {}
     for name, label in (("supported", 0), ("unsupported", 1)):
-        codes = _verdicts(rulings, columns, unsupported == label, sources, promise=promise)
+        of_class = _in_population(unsupported == label, columns, promise)
+        worst = label == 1 and promise.unit is Unit.SOURCE_WORST
+        codes = _verdicts(
+            rulings.verdict[of_class], sources, of_class, worst=worst, promise=promise
+        )
         counts = np.bincount(codes, minlength=len(VERDICTS)).tolist()
         shares[name] = {
             _NAMES[verdict]: rate(counts[code], len(codes), level=level)
@@ -163,23 +168,21 @@ def cross_fitted(
 
 
 def _verdicts(
-    rulings: Rulings,
-    columns: Columns,
-    of_class: NDArray[np.bool_],
+    codes: NDArray[np.int8],
     sources: NDArray[np.int64] | None,
+    chosen: NDArray[np.bool_],
     *,
+    worst: bool,
     promise: Promise,
 ) -> NDArray[np.int8]:
     """Verdict codes of the independent trials of one class."""
-    chosen = _in_population(of_class, columns, promise)
-    codes = rulings.verdict[chosen]
     if sources is None:
         return codes
     dense = np.unique(sources[chosen], return_inverse=True)[1].astype(np.int64)
-    if promise.unit is Unit.SOURCE_WORST:
-        worst = np.full(int(dense.max(initial=-1)) + 1, len(VERDICTS), dtype=np.int8)
-        np.minimum.at(worst, dense, codes)  # accept comes first
-        return worst
+    if worst:
+        least = np.full(int(dense.max(initial=-1)) + 1, len(VERDICTS), dtype=np.int8)
+        np.minimum.at(least, dense, codes)  # accept comes first
+        return least
     place = np.arange(len(codes), dtype=np.float64)
     rng = np.random.default_rng(promise.seed)
     return codes[one_of_each_source(place, dense, rng=rng)]

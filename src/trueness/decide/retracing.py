@@ -13,7 +13,7 @@ from trueness.contract.errors import InvalidReading
 from trueness.contract.serial import Json
 from trueness.decide.columns import Columns, columns_of_reading
 from trueness.decide.deciding import VERDICTS, columns_of_rows, decide_columns
-from trueness.decide.lines import GENESIS, HASH, MANIFEST, Context, hash_of
+from trueness.decide.lines import GENESIS, HASH, MANIFEST, Context, encoded, hash_of
 from trueness.decide.policy import Policy
 from trueness.decide.rereading import QuickCheck, batches, parsed
 from trueness.decide.stored import GateFile, reading_hash
@@ -199,6 +199,7 @@ class _Check:
     fixed: Mapping[str, Json] = field(default_factory=dict)
     read: Columns | None = None
     quick: QuickCheck | None = None
+    named: set[tuple[str, str]] = field(default_factory=set)
     n_lines: int = 0
 
     def __post_init__(self) -> None:
@@ -267,7 +268,8 @@ class _Check:
             self._signed(manifest, key)
         if self.gate is not None:
             for name, kind in _MANIFEST_KINDS.items():
-                self._same(kind, manifest.get(name), self.fixed[name], name)
+                if name != "reading_hash" or self.reading is not None:
+                    self._same(kind, manifest.get(name), self.fixed[name], name)
         if self.read is not None and len(self.read) != self.n_rows:
             why = "the reading has another number of items"
             self._add("count", None, why, self.n_rows, len(self.read))
@@ -309,12 +311,17 @@ class _Check:
         self.seq = number
 
     def _fixed(self, row: Row) -> None:
+        """What every row repeats; a value that differs is named where it first stands."""
         for name, wanted in self.fixed.items():
             if name == "reading_hash" and self.reading is None:
                 continue
-            if name not in row or row[name] != wanted:
-                kind = _FIXED_KINDS[name]
-                self._add(kind, _seq(row), f"{name} differs", row.get(name), wanted)
+            if name in row and row[name] == wanted:
+                continue
+            given = (name, encoded(row.get(name)))
+            if given not in self.named:
+                self.named.add(given)
+                kind, why = _FIXED_KINDS[name], f"{name} differs, here and wherever it is so"
+                self._add(kind, _seq(row), why, row.get(name), wanted)
 
     def _value(self, row: Row, read: Columns) -> None:
         seq = _seq(row)
@@ -389,6 +396,7 @@ _MANIFEST_KINDS = {
     "policy_hash": "policy",
     "calibration_hash": "calibration",
     "fingerprint_hash": "fingerprint",
+    "reading_hash": "value",
 }
 
 

@@ -53,9 +53,20 @@ class GateFile:
             "calibration_hash": self.calibration.hash,
             "policy": self.policy.to_dict(),
             "policy_hash": self.policy.hash,
-            "policy_notes": list(self.policy.notes()),
+            "notes": list(self.notes()),
             "score": None if self.score is None else dict(self.score),
         }
+
+    def notes(self) -> tuple[str, ...]:
+        """What must be said beside the promise."""
+        found = [*self.calibration.notes, *self.policy.notes()]
+        if self.policy.reject is not None and self.calibration.rho is None:
+            found.append(
+                "the reject threshold was given and carries no promise about supported items"
+            )
+        if self.calibration.independence == "assumed":
+            found.append("no sources were named: that the items are independent is assumed")
+        return tuple(found)
 
     def write(self, path: Path) -> None:
         """Write `gate.json`."""
