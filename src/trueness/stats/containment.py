@@ -185,6 +185,8 @@ def _tolerance_range(
     projection: _Projection, energy: Floats, retained: Ints, rules: SpanRules
 ) -> tuple[Floats, Floats]:
     """Energies at a tenth and at ten times the rank tolerance."""
+    if projection.gram.lam.shape[1] == 1:
+        return energy, energy
     ends = []
     for factor in (0.1, 10.0):
         kept = projection.gram.rank(factor * rules.rank_tol)

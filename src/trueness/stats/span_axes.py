@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from trueness.stats.containment import Containment
 from trueness.stats.span_rules import Floats, Ints
 
-AXES = (
+_SPECTRAL = (
     "sigma1_ratio",
     "sigma2_ratio",
     "pr_sigma",
@@ -14,6 +14,9 @@ AXES = (
     "entropy_rank_sigma",
     "entropy_rank_lambda",
     "stable_rank",
+)
+AXES = (
+    *_SPECTRAL,
     "top1",
     "top2",
     "margin",
@@ -53,14 +56,15 @@ def spectral_axes(sigma: Floats, rank: Ints) -> dict[str, Floats]:
     >>> round(float(axes["pr_sigma"][0]), 12), round(float(axes["stable_rank"][0]), 12)
     (1.8, 1.25)
     """
+    if sigma.shape[1] == 1:
+        one, none = np.ones(len(sigma)), np.full(len(sigma), np.nan)
+        return {name: none if name == "sigma2_ratio" else one for name in _SPECTRAL}
     within = np.arange(sigma.shape[1]) < rank[:, None]
     kept = np.where(within, sigma, 0.0)
     lam = kept * kept
     p = kept / kept.sum(axis=1, keepdims=True)
     w = lam / lam.sum(axis=1, keepdims=True)
-    second = np.full(len(sigma), np.nan)
-    if sigma.shape[1] > 1:
-        second = np.where(rank > 1, p[:, 1], np.nan)
+    second = np.where(rank > 1, p[:, 1], np.nan)
     return {
         "sigma1_ratio": p[:, 0],
         "sigma2_ratio": second,
@@ -169,6 +173,8 @@ def _over(numerator: Floats, denominator: Floats, known: NDArray[np.bool_]) -> F
 def _centroid(found: Containment, claims: Floats, cosines: Floats) -> Floats:
     """Cosine of the claim with the mean of the unit rows."""
     rows, n = found.gram.rows, cosines.shape[2]
+    if n == 1:
+        return cosines[:, :, 0]
     own = np.sqrt(np.diagonal(found.gram.matrix, axis1=1, axis2=2))
     inverse = 1.0 / own
     squared = np.einsum("snm,sn,sm->s", found.gram.matrix, inverse, inverse) / n**2

@@ -36,7 +36,7 @@ NUMBERS = (
     "tol_low",
     "tol_high",
 )
-_CHUNK_BYTES = 4_000_000
+_CHUNK_BYTES = 6_000_000
 _PLAIN_SQUARES = (1e-30, 1e30)
 _ARRAYS = 3
 
@@ -222,6 +222,7 @@ def _fill_plain(
 def _write_all(columns: SpanColumns, sets: Ints | slice, found: Containment) -> None:
     measured = found.verdict == MEASURED
     open_space = found.verdict != WHOLE_SPACE
+    whole = bool(open_space.all())
     columns.code[sets] = found.verdict
     columns.rank[sets] = found.rank[:, None]
     columns.retained[sets] = found.retained[:, None]
@@ -237,7 +238,7 @@ def _write_all(columns: SpanColumns, sets: Ints | slice, found: Containment) -> 
         "tol_high": found.tol_high,
     }
     for name, value in values.items():
-        columns.numbers[name][sets] = np.where(open_space, value, np.nan)
+        columns.numbers[name][sets] = value if whole else np.where(open_space, value, np.nan)
 
 
 def _write(columns: SpanColumns, s: int, c: int, span: Span) -> None:
