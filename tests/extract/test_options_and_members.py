@@ -3,7 +3,8 @@
 import pytest
 
 from trueness.extract import extract
-from trueness.extract.settings import Kind
+from trueness.extract.extraction import answerer
+from trueness.extract.settings import Kind, Settings
 from trueness.table import Outcome
 
 CHOICES = ("Paris", "Rome", "Oslo", "Lima")
@@ -140,3 +141,23 @@ def test_a_text_that_declines_or_refuses_is_no_answer() -> None:
 )
 def test_several_members_make_one_key(kind: Kind, text: str, key: str | None) -> None:
     assert extract(text, kind=kind).key == key
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer is B.", "The answer is (B).", "Answer: **B**", r"\boxed{B}", r"\boxed{(B)}",
+        r"\boxed{\text{B}}", "#### (B)", '{"answer": "B"}', "B", "So\n(B)", "The answer is $B$.",
+        "The answer is option B.", "Answer: B) Paris", "The answer is B, because it is large.",
+    ],
+)  # fmt: skip
+def test_a_letter_is_one_answer_however_it_is_spelled(text: str) -> None:
+    assert extract(text, kind="auto").key == "t:B"
+    assert answerer(Settings("auto")).gold("B") == answerer(Settings("auto")).gold("(B)") == "t:B"
+
+
+@pytest.mark.parametrize(
+    ("text", "key"), [("Answer: B. Brecht", "b. brecht"), ("Answer: vitamin C", "vitamin c")]
+)
+def test_a_letter_in_a_name_is_no_label(text: str, key: str) -> None:
+    assert extract(text, kind="auto").key == key

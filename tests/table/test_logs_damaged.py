@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+import trueness as tr
 from trueness.contract.errors import InputError
+from trueness.table import write
 from trueness.table.logs import inspect_ai_log, lm_eval, openai_evals
 from trueness.table.reading import read_answers
 
@@ -52,3 +54,20 @@ def test_a_pipe_is_refused_because_its_beginning_would_be_lost(tmp_path: Path) -
     os.mkfifo(path)
     with pytest.raises(InputError, match="is a pipe or a device"):
         read_answers(path)
+
+
+def test_an_empty_cell_is_no_gold_of_answers_that_were_keyed(tmp_path: Path) -> None:
+    rows = [
+        {"item": item, "answer": f"The answer is {a}.", "target": gold}
+        for item, gold in (("q1", "4"), ("q2", None))
+        for a in (4, 4, 5)
+    ]
+    table = tr.read(rows, answer_kind="number")
+    path = tmp_path / "keyed.csv"
+    write(table, path)
+    again = tr.read(path, answer_kind="number")
+    assert again.target is not None
+    assert again.target.values() == [("4",)] * 3 + [None] * 3
+    before, after = tr.compare(table).details, tr.compare(path).details
+    assert before["parts"] == after["parts"]
+    assert after["n_gold_known"] == 1

@@ -80,7 +80,7 @@ def keyed(
     if kind in SHORT_KINDS:
         return _short(table, kind, fold_case=fold_case)
     if _holds_keys(table):
-        return replace(table, extractor=VERBATIM)
+        return replace(table, extractor=VERBATIM, target=_without_blank(table.target))
     from trueness.extract.completions import keyed_completions, keyed_golds  # noqa: PLC0415 - slow to load, and the short kinds need none of it
 
     table, notes = keyed_golds(table, settings)
@@ -91,6 +91,15 @@ def keyed(
 def _holds_keys(table: AnswerTable) -> bool:
     """Whether the answers were handed in as keys."""
     return table.completion is None or bool((table.answer.codes != NULL).any())
+
+
+def _without_blank(
+    target: Column[tuple[str, ...]] | None,
+) -> Column[tuple[str, ...]] | None:
+    """Golds as they are; a blank one, such as an empty cell, is no gold."""
+    if target is None:
+        return None
+    return target.map(lambda golds: tuple(gold for gold in golds if gold.strip()) or None)
 
 
 def _short(table: AnswerTable, kind: ShortKind, *, fold_case: bool) -> AnswerTable:

@@ -14,6 +14,13 @@ _SYMBOLS = re.compile(r"[\d\\^_+*/=<>|]")
 _NAMED = re.compile(r"(?<![^\W_])[A-Z][^\W\d_]+[ -]\Z")
 """A capitalised word straight before a number makes a name of both: ``Apollo 11``."""
 _NAME = re.compile(r"\s*(?:[A-Z][^\W\d_]*[ -]){1,6}\d+[\s.]*")
+_LETTER = re.compile(
+    r"(?:\s|[*_(\[\"'“”‘’`])*(?:(?i:the\s)?(?i:option|choice|answer)\s+)?(?:[*_(\[\"'“‘`])*([A-Za-z])"
+    r"(?:(?:\s|[*_)\].,:;!?\"'”’`])*|(?:\*\*)?\)(?:\*\*)?\s+\S.*)",
+    re.DOTALL,
+)
+"""A letter, alone, as a named option, or before the text of its option: ``B) Paris``."""
+_LABEL = re.compile(r"[\s*_(\[]*([A-Z])[\s*_)\].]*")
 
 
 class Mixed:
@@ -35,7 +42,7 @@ class Mixed:
             return self._set(payload, found)
         if _SYMBOLS.search(inner_texts(payload)) or len(payload.strip(" .$")) == 1:
             return found
-        return self._texts.strict(payload)
+        return _as_letter(self._texts.strict(payload), inner_texts(payload))
 
     def phrase(self, payload: str) -> Found | None:
         """A number, tuple or set of a phrase; text has to wait until nothing else decides."""
@@ -51,12 +58,14 @@ class Mixed:
 
     def loose(self, payload: str) -> Found | None:
         """The text of a phrase, where no marked answer was anything else."""
-        return self._texts.phrase(payload)
+        return _as_letter(self._texts.phrase(payload), payload)
 
     def literal(self, line: str) -> Found | None:
-        """A line that is one number or one tuple."""
+        """A line that is one number, one tuple or one capital letter."""
         if found := self._numbers.literal(line):
             return found
+        if m := _LABEL.fullmatch(line):
+            return Found(f"t:{m[1]}", m.start(1), m.end(1))
         key = self._members.tuple_of(line) if len(line) <= 4_000 else None  # noqa: PLR2004 - digits of a number
         return None if key is None else Found(key, 0, len(line.rstrip()))
 
@@ -70,3 +79,15 @@ class Mixed:
         if key is None or ("; " not in key and "{" not in payload):
             return found
         return found._replace(key=key, reason=None)
+
+
+def _as_letter(found: Found | None, payload: str) -> Found | None:
+    """A text that is one letter has the key of that letter in a box, however it is wrapped.
+
+    >>> _as_letter(Found("option b", 0, 11), "(option B)").key
+    't:B'
+    """
+    if found is None or found.key is None:
+        return found
+    m = _LETTER.fullmatch(payload, 0, found.end)
+    return found if m is None else found._replace(key=f"t:{m[1]}")
