@@ -34,7 +34,7 @@ Row = tuple[str, float, float]
 
 D, CAP = 384, 8
 RULES = SpanRules(rank="cap", cap=CAP, embedding_noise=1e-12)
-FULL = SpanRules(embedding_noise=1e-12, rank_tol=1e-5)
+FULL = SpanRules(embedding_noise=1e-12)
 PAIRS = {1: 4_000, 4: 2_000, 16: 500, 64: 120}
 REFERENCE_PAIRS = {1: 400, 4: 400, 16: 200, 64: 60}
 LEFT_OUT_PAIRS = {1: 400, 4: 100, 16: 24, 64: 3}

@@ -342,3 +342,18 @@ def test_the_cone_sees_the_sign_that_the_span_does_not() -> None:
     assert measure_span(-rows[0], rows).energy == pytest.approx(0, abs=1e-12)
     alone = span_variants.cone(SpanItem(-rows[0], rows[:1]), SpanRules())
     assert alone.value == pytest.approx(1)
+
+
+def test_leaving_a_weighted_passage_out_is_measuring_the_others_with_their_weights() -> None:
+    rows, claim = units(5, 9), units(1, 9, 5)[0]
+    weights = np.array([1.0, 3, 2, 1, 4])
+    for rules in (SpanRules(), SpanRules(rank="cap", cap=2), SpanRules(rank="variance", q=0.7)):
+        whole = span_variants.weighted(SpanItem(claim, rows), rules, weights=weights).span
+        assert whole is not None
+        assert whole.influence is not None
+        assert whole.energy is not None
+        for j in range(5):
+            left = SpanItem(claim, np.delete(rows, j, axis=0))
+            without = span_variants.weighted(left, rules, weights=np.delete(weights, j)).value
+            assert without is not None
+            assert whole.influence[j] == pytest.approx(without - whole.energy, abs=1e-11)

@@ -17,7 +17,7 @@ VERDICTS = ("measured", "rank_equals_dimension", "cutoff", "rank_tolerance", "cl
 MEASURED, WHOLE_SPACE, CUTOFF, RANK_TOLERANCE, CLOSURE = range(len(VERDICTS))
 CLOSURE_TOL = 1e-6
 _CLIP = 1e-12
-_LEAST_GRAM_TOL = 1e-5
+_LEAST_GRAM_TOL = 5e-5
 _LEAST_GRAM_GAP = 1e-3
 
 

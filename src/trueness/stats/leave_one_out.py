@@ -181,5 +181,7 @@ def _without(
     places = np.arange(found.gram.rows.shape[1] - 1)
     others = places + (places >= rows[:, None])
     left = found.gram.rows[sets[:, None], others]
-    lengths = found.gram.lengths[sets[:, None], others]
+    weights = np.diagonal(found.gram.matrix, axis1=1, axis2=2)[sets[:, None], others]
+    scale = np.sqrt(weights.mean(axis=1, keepdims=True))  # weights add up to the number of rows
+    lengths = found.gram.lengths[sets[:, None], others] * scale
     return contain(left, claims[sets], rules, lengths=lengths)
