@@ -30,6 +30,8 @@ AXES = (
 _NO_CENTRE = 1e-9
 _SHORT = 1e-3
 _CLOSE = 1e-4
+_ROUNDING = 1e-12
+"""A cosine of 0 may come out as large as this; it is not positive."""
 
 
 def spectral_axes(sigma: Floats, rank: Ints) -> dict[str, Floats]:
@@ -102,8 +104,8 @@ def cosine_axes(cosines: Floats) -> dict[str, Floats]:
     else:
         top1 = cosines[:, :, 0]
         top2 = np.full_like(top1, np.nan)
-    largest = np.maximum(top1, 0.0)
-    positive = np.maximum(cosines, 0.0).sum(axis=2)
+    largest = np.where(top1 > _ROUNDING, top1, 0.0)
+    positive = np.where(cosines > _ROUNDING, cosines, 0.0).sum(axis=2)
     return {
         "top1": top1,
         "top2": top2,
