@@ -1,7 +1,10 @@
 """The embedded embedder: all-MiniLM-L6-v2 in NumPy, without torch."""
 
 import json
+import os
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -39,16 +42,25 @@ class MiniLM:
         ``tokenizer.json``.
     revision : str
         SHA-256 of the weights.
+    threads : int, optional
+        Passes that run side by side; as many as this process may use cores when not given. The
+        matrix library itself is held to one thread meanwhile: its threads wait by spinning, which
+        on a busy machine costs many times what they bring.
 
     Raises
     ------
     MissingExtraError
-        Without tokenizers or safetensors.
+        Without tokenizers, safetensors or threadpoolctl.
     BackendError
         When a file is not what it should be.
     """
 
-    def __init__(self, weights: Path, tokenizer: Path, *, revision: str) -> None:
+    def __init__(
+        self, weights: Path, tokenizer: Path, *, revision: str, threads: int | None = None
+    ) -> None:
+        pools = require("threadpoolctl", extra="embedded", what="the embedded embedder")
+        self._pools = pools.ThreadpoolController()
+        self._threads = threads or _cores()
         tokenizers = require("tokenizers", extra="embedded", what="the embedded embedder")
         self._tokenizer = _tokenizer(tokenizers, tokenizer)
         self._bert = _load(weights)
@@ -111,8 +123,18 @@ class MiniLM:
         if long:
             raise too_long(self, long, MAX_TOKENS)
         found = np.empty((len(ids), DIMENSION), np.float32)
-        for where in _passes([len(row) for row in ids]):
+
+        def run(where: NDArray[np.intp]) -> None:
             found[where] = self._bert.vectors(np.array([ids[i] for i in where], np.int64))
+
+        passes = list(_passes([len(row) for row in ids]))
+        with self._pools.limit(limits=1, user_api="blas"):
+            if self._threads == 1 or len(passes) == 1:
+                for where in passes:
+                    run(where)
+            else:
+                with ThreadPoolExecutor(self._threads) as workers:
+                    deque(workers.map(run, passes), maxlen=0)  # raises what a pass raised
         return found
 
     def _ids(self, texts: Sequence[str]) -> list[list[int]]:
@@ -128,6 +150,13 @@ def _passes(lengths: Sequence[int]) -> Iterator[NDArray[np.intp]]:
         size = max(1, _ROWS // int(n))
         for start in range(0, len(places), size):
             yield places[start : start + size]
+
+
+def _cores() -> int:
+    """Count the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _tokenizer(tokenizers: Any, path: Path) -> Any:

