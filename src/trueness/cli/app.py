@@ -18,6 +18,7 @@ from trueness.cli.importing import import_
 from trueness.cli.measure import measure
 from trueness.cli.plan import plan
 from trueness.cli.report import report
+from trueness.cli.study import study
 
 
 class _InOrder(click.Group):
@@ -68,6 +69,7 @@ for _verb in (
     plan,
     measure,
     report,
+    study,
     import_,
     export,
     demo,

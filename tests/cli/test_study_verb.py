@@ -1,0 +1,83 @@
+"""``trueness study`` from the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trueness.cli import main
+from trueness.study.declarations import declared_studies
+from trueness.study.results import read_result
+
+
+def run(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> tuple[str, str]:
+    capsys.readouterr()
+    assert main(["study", *argv]) == code
+    return capsys.readouterr()
+
+
+def test_the_list_shows_every_study_with_needs_and_estimate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out, _ = run(capsys, "--list")
+    for name in declared_studies():
+        assert name in out
+    assert "needs" in out
+    assert "estimate" in out
+    rows = json.loads(run(capsys, "--list", "--json")[0])
+    assert [row["id"] for row in rows] == list(declared_studies())
+
+
+def test_a_dry_run_says_what_would_be_done_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out, _ = run(capsys, "atlas-intervals", "--dry-run", "--limit", "10")
+    assert "10 repeats of each row, 0 requests" in out
+    plan = json.loads(run(capsys, "atlas-intervals", "--dry-run", "--json")[0])
+    assert plan["repeats"] > 10
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_limited_study_writes_a_partial_result_beside_the_whole_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out, err = run(capsys, "atlas-intervals", "--limit", "1", "--seed", "7")
+    result = read_result(tmp_path / "results" / "atlas-intervals.partial.json")
+    assert result.partial
+    assert result.seeds == (7,)
+    assert out.startswith("unresolved (not citable, partial")
+    assert "coverage" in out
+    assert "null_25" in err
+    assert not (tmp_path / "results" / "atlas-intervals.json").exists()
+
+
+def test_what_is_printed_as_json_is_what_is_written(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "deep" / "proof.json"
+    out, _ = run(capsys, "calibration-proof", "--limit", "20", "--json", "-o", str(path))
+    assert json.loads(out) == json.loads(path.read_text("utf-8"))
+    assert len(read_result(path).rows) == 105
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((), "either"),
+        (("atlas-intervals", "--list"), "either"),
+        (("no-such",), "known are atlas-intervals"),
+        (("atlas-intervals", "--limit", "0"), "--limit"),
+        (("atlas-intervals", "--seed", "-1"), "--seed"),
+        (("atlas-intervals", "-o", "result.html"), ".json"),
+    ],
+)
+def test_a_wrong_call_is_one_clear_error(
+    argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, err = run(capsys, *argv, code=2)
+    assert not out
+    assert err.startswith("Error: ")
+    assert said in err
+    assert err.count("\n") == 1
