@@ -58,13 +58,14 @@ def blocks(reading: Reading, table: EvidenceTable, params: Params) -> tuple[Bloc
 def rivals(reading: Reading) -> IntervalDots:
     """The mean energy beside its chance levels and beside what is simpler than it."""
     found = reading.details
+    chance = found.get("chance")
     empirical = found.get("chance_empirical")
     foreign = empirical.get("mean") if isinstance(empirical, Mapping) else None
     lines: list[tuple[str, Json, str]] = [
         ("1 − best cosine²", found.get("best_sin2"), "neutral"),
         ("1 − mean cosine", _away(found.get("mean_cosine")), "neutral"),
         ("1 − cosine of the centroid", _away(found.get("centroid")), "neutral"),
-        ("chance: a random direction", found.get("chance"), "none"),
+        ("chance: a random direction", chance, "none"),
         ("chance: another source's evidence", foreign, "none"),
     ]
     dots = [Dot("energy", reading.value, reading.low, reading.high, display=_interval(reading))]
@@ -76,6 +77,7 @@ def rivals(reading: Reading) -> IntervalDots:
     return IntervalDots(
         "Energy beside chance and beside simpler measures",
         tuple(dots),
+        reference=float(chance) if isinstance(chance, (int, float)) else 1.0,
         limits=(0.0, 1.0),
         axis="mean over the measured claims",
         band=reading.interval_kind or "",

@@ -27,6 +27,8 @@ from trueness.stats.span_item import SpanItem
 from trueness.stats.span_rules import SpanRules
 from trueness.table.evidence import EvidenceTable
 
+_TRIES = 20
+"""Rows that are drawn to find one of another source."""
 _MEANS = ("best_sin2", "mean_cosine", "centroid", "top1", "gain")
 
 
@@ -166,9 +168,11 @@ def _pairs(table: EvidenceTable, rows: Sequence[int], params: Params) -> list[tu
     rng = np.random.default_rng(params.seed)
     out: list[tuple[int, int]] = []
     for row in rng.permutation(np.array(rows, np.int64))[: params.foreign].tolist():
-        others = [o for o in by_size[size_of[row]] if _foreign_to(table, row, o)]
-        if others:
-            out.append((row, others[int(rng.integers(len(others)))]))
+        alike = by_size[size_of[row]]
+        tried = [alike[i] for i in rng.integers(len(alike), size=_TRIES).tolist()]
+        found = next((o for o in tried if _foreign_to(table, row, o)), None)
+        if found is not None:
+            out.append((row, found))
     return out
 
 
