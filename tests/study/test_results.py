@@ -10,7 +10,7 @@ import pytest
 
 from trueness.contract.errors import CannotSerialise, InputError
 from trueness.study import carrying_out
-from trueness.study.carrying_out import RUNNERS, carry_out, decide
+from trueness.study.carrying_out import carry_out, decide
 from trueness.study.declarations import (
     Declaration,
     declared_studies,
@@ -30,6 +30,7 @@ from trueness.study.results import (
     result_from,
     write_result,
 )
+from trueness.study.runners import RUNNERS
 
 if TYPE_CHECKING:
     from trueness.contract.serial import Json
@@ -217,6 +218,8 @@ def test_every_declaration_that_comes_along_is_valid_and_can_be_run() -> None:
         ('b = "promised"', 'b = "seen"', "itself"),
         ('question = "Is it so?"', "", "question"),
         ("contrasts.c.beyond > 0", "it is so", "it is so"),
+        ("contrasts.c.beyond > 0", "contrasts.d.beyond > 0", "declared contrast"),
+        ("contrasts.c.beyond > 0", "rows.0.n > 0", "declared contrast"),
         ("[[contrast]]", "[contrast]", "contrast"),
         ("[reading]", "[reading", "TOML"),
     ],
@@ -263,14 +266,12 @@ def test_few_runs_leave_a_rate_open() -> None:
 
 
 def planted(beyond: int, monkeypatch: pytest.MonkeyPatch) -> Result:
-    class Module:
-        @staticmethod
-        def run(declaration: Declaration, **_: object) -> Found:
-            record: dict[str, Json] = {"n": 9, "beyond": beyond, "open": 0, "where": []}
-            contrasts = {c.name: record for c in declaration.contrasts}
-            return Found((), contrasts, {"repeats": 1})
+    def run(declaration: Declaration, **_: object) -> Found:
+        record: dict[str, Json] = {"n": 9, "beyond": beyond, "open": 0, "where": []}
+        contrasts = {c.name: record for c in declaration.contrasts}
+        return Found((), contrasts, {"repeats": 1})
 
-    monkeypatch.setattr(carrying_out, "import_module", lambda _: Module)
+    monkeypatch.setattr(carrying_out, "runner_of", lambda _: run)
     return carry_out("atlas-intervals")
 
 

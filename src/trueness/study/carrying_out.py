@@ -1,9 +1,6 @@
 """A study from its declaration to its record."""
 
 import time
-from collections.abc import Callable
-from importlib import import_module
-from typing import Protocol
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, plain
@@ -12,24 +9,7 @@ from trueness.study.declarations import Declaration, declared_study
 from trueness.study.expressions import evaluate
 from trueness.study.found import Found
 from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result
-
-RUNNERS = {
-    "atlas-intervals": "trueness.study.intervals",
-    "calibration-proof": "trueness.study.proof",
-}
-"""The module whose ``run`` carries a study out."""
-
-Progress = Callable[[str], None]
-
-
-class Runner(Protocol):
-    """What carries a study out."""
-
-    def __call__(
-        self, declaration: Declaration, *, seed: int, repeats: int, progress: Progress | None
-    ) -> Found:
-        """Rows and contrasts of so many repeats."""
-        ...
+from trueness.study.runners import Progress, runner_of
 
 
 def carry_out(
@@ -64,8 +44,7 @@ def carry_out(
         raise InputError(msg)
     code = provenance.code_of()
     start = time.monotonic()
-    runner: Runner = import_module(RUNNERS[name]).run
-    found = runner(declaration, seed=seeded, repeats=repeats, progress=progress)
+    found = runner_of(name)(declaration, seed=seeded, repeats=repeats, progress=progress)
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)
     return Result(

@@ -212,8 +212,15 @@ def _check_meaning(found: Declaration) -> None:
     if found.repeats < 1:
         msg = f"repeats is {found.repeats}; wanted at least 1."
         raise InputError(msg)
-    paths_of(found.supported)
-    paths_of(found.refuted)
+    names = {contrast.name for contrast in found.contrasts}
+    for path in (*paths_of(found.supported), *paths_of(found.refuted)):
+        head, _, rest = path.partition(".")
+        if head != "draws" and (head != "contrasts" or rest.partition(".")[0] not in names):
+            msg = (
+                f"the reading names {path!r}; wanted a field of draws or of a declared contrast "
+                f"({', '.join(sorted(names))}). Correct the path."
+            )
+            raise InputError(msg)
 
 
 def _get(entry: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:

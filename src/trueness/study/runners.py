@@ -1,0 +1,32 @@
+"""Which module carries which study out: the one place that knows them."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Protocol
+
+from trueness.study.declarations import Declaration
+from trueness.study.found import Found
+
+RUNNERS = {
+    "atlas-intervals": "trueness.study.intervals",
+    "calibration-proof": "trueness.study.proof",
+}
+"""The id of a study, and the module whose ``run`` carries it out."""
+
+Progress = Callable[[str], None]
+
+
+class Runner(Protocol):
+    """What carries a study out."""
+
+    def __call__(
+        self, declaration: Declaration, *, seed: int, repeats: int, progress: Progress | None
+    ) -> Found:
+        """Rows and contrasts of so many repeats."""
+        ...
+
+
+def runner_of(name: str) -> Runner:
+    """The runner of a declared study, loaded when it is wanted."""
+    found: Runner = import_module(RUNNERS[name]).run
+    return found
