@@ -128,6 +128,38 @@ def test_permuted_options_are_counted_by_their_texts() -> None:
     assert golds.values() == [("Oslo",), ("Rome",)]
 
 
+@pytest.mark.parametrize(
+    ("by_position", "with_choices"), [(True, True), (False, True), (False, False)]
+)
+def test_the_order_that_a_row_showed_decides_what_its_letters_are(
+    *, by_position: bool, with_choices: bool
+) -> None:
+    options, orders = ["Rome", "Oslo", "Lima"], [[0, 1, 2], [1, 2, 0], [1, 2, 0]]
+    shown = [order if by_position else [options[i] for i in order] for order in orders]
+    base = table([{"completion": f"Answer: {x}", "target": "Rome"} for x in "AAC"])
+    base = with_extras(base, choice_order=[json.dumps(order) for order in shown])
+    if with_choices:
+        base = with_extras(base, choices=[json.dumps(options)] * 3)
+    found = keyed(base, kind="option")
+    assert found.answer.values() == ["Rome", "Oslo", "Rome"]
+    assert found.target is not None
+    assert set(found.target.values()) == {("Rome",)}
+
+
+def test_options_that_are_numbers_are_their_texts_before_they_are_positions() -> None:
+    base = with_extras(completions("A", "A"), choices=['["1", "0"]'] * 2)
+    base = with_extras(base, choice_order=['["0", "1"]', '["1", "0"]'])
+    assert keyed(base, kind="option").answer.values() == ["0", "1"]
+
+
+@pytest.mark.parametrize("order", [[0, 0], [0, 2], [1], ["Rome", "Lima"], [True, False], "ab"])
+def test_an_order_that_does_not_fit_its_choices_is_refused(order: object) -> None:
+    base = with_extras(completions("A"), choices=['["Rome", "Oslo"]'])
+    base = with_extras(base, choice_order=[json.dumps(order)])
+    with pytest.raises(InputError, match="choice_order"):
+        keyed(base, kind="option")
+
+
 def test_choices_that_are_no_list_are_refused() -> None:
     base = with_extras(completions("A"), choices=["A) Rome"])
     with pytest.raises(InputError, match="wanted is a JSON list"):

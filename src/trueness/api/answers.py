@@ -158,8 +158,8 @@ def before_keys(
 
 def _shows_choices(table: AnswerTable) -> bool:
     """Whether every row says which options were shown, so that letters can be told apart."""
-    column = table.extras.get("choices")
-    return column is not None and bool((column.codes != NULL).all())
+    shown = [c.codes != NULL for n, c in table.extras.items() if n in ("choices", "choice_order")]
+    return bool(shown) and bool(np.logical_or.reduce(shown).all())
 
 
 def _unkeyed(table: AnswerTable, extractor: str) -> AnswerTable:

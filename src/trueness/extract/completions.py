@@ -13,6 +13,7 @@ from trueness.extract.answering import Answerer
 from trueness.extract.extraction import answerer
 from trueness.extract.result import FLAG, UNIT, Extraction
 from trueness.extract.settings import Settings
+from trueness.extract.shown_choices import shown_choices
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column, pick
 
@@ -157,7 +158,7 @@ def _texts(table: AnswerTable, settings: Settings) -> Column[str]:
 
 
 def _choices(table: AnswerTable, settings: Settings) -> Column[str] | None:
-    return table.extras.get("choices") if settings.kind == "option" else None
+    return shown_choices(table) if settings.kind == "option" else None
 
 
 def _codes(column: Column[str] | None) -> Codes | None:

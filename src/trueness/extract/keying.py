@@ -12,6 +12,7 @@ from trueness.extract.short import short_rule
 from trueness.extract.short_answers import KINDS as SHORT_KINDS
 from trueness.extract.short_answers import Kind as ShortKind
 from trueness.extract.short_answers import key_rule, reason_rule, short_name
+from trueness.extract.shown_choices import CHOICES, ORDER
 from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.singles import SingleWords
@@ -39,8 +40,8 @@ def keyed(
 
     Answers that were handed in as keys stay as they are, golds too; for the short kinds they go
     through the rules of the key, so that they can be compared with a declaration's. Where the rows
-    of an option question carry ``choices`` (a JSON list of the options in the order shown), the
-    key is the option's text.
+    of an option question carry ``choices`` (a JSON list of the options in the order shown) or
+    ``choice_order`` (the order shown, where it is another), the key is the option's text.
 
     Parameters
     ----------
@@ -75,7 +76,7 @@ def keyed(
         locale=locale,
         units=units,
         decimals=decimals,
-        choices_by_text=kind == "option" and "choices" in table.extras,
+        choices_by_text=kind == "option" and bool({CHOICES, ORDER} & set(table.extras)),
     )
     if kind in SHORT_KINDS:
         return _short(table, kind, fold_case=fold_case)
