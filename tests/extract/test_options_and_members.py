@@ -161,3 +161,20 @@ def test_a_letter_is_one_answer_however_it_is_spelled(text: str) -> None:
 )
 def test_a_letter_in_a_name_is_no_label(text: str, key: str) -> None:
     assert extract(text, kind="auto").key == key
+
+
+def test_values_of_different_unknowns_are_no_plain_set() -> None:
+    keys = [
+        extract(rf"\boxed{{{payload}}}", kind="set").key
+        for payload in ("x=1, y=2", "y=2, x=1", "x=2, y=1", "x=1 or x=2", "1, 2", "x>=1, x<=2")
+    ]
+    assert keys[0] == keys[1] == "set:{x=1; y=2}"
+    assert keys[2] == "set:{x=2; y=1}"
+    assert keys[3] == keys[4] == "set:{1; 2}"
+    assert keys[5] != keys[4]
+
+
+def test_a_mark_without_an_answer_is_no_text_answer() -> None:
+    assert extract("Answer:", kind="text").key is None
+    assert extract("Answer: ...", kind="text").key is None
+    assert extract("Answer", kind="text").key == "answer"

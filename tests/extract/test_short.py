@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from trueness.extract.entities import ENTITY_RULE
 from trueness.extract.short import full_short_key, short_key, short_rule
-from trueness.extract.short_answers import KINDS, Kind, key_rule, reason_rule
+from trueness.extract.short_answers import KINDS, Kind, key_rule, reason_rule, short_answer
 from trueness.table.column import TextRule
 
 VECTORS = [
@@ -106,3 +106,19 @@ def test_plain_words_are_plain_to_the_database() -> None:
 def test_kinds_are_the_ones_that_are_documented() -> None:
     kinds: tuple[Kind, ...] = ("short", "short_cut")
     assert kinds == KINDS
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("St. Louis", "St. Paul"),
+        ("J. K. Rowling", "J. R. R. Tolkien"),
+        ("Dr. No", "Dr. Strangelove"),
+        ("E. coli", "E. albertii"),
+        ("No. 5", "No. 6"),
+    ],
+)
+def test_a_stop_of_an_abbreviation_cuts_no_answer_in_two(one: str, two: str) -> None:
+    first, second = (short_answer(text, kind="short_cut").key for text in (one, two))
+    assert first != second
+    assert short_answer(f"{one}! It is", kind="short_cut").key == first

@@ -120,7 +120,8 @@ class Answerer:
         decided = self._marked(prepared, text, cut_off=cut_off)
         if decided is not None:
             return decided
-        if self.settings.extractor == "declared":
+        is_empty = self.settings.kind == "text" and bool(self._markers(text))
+        if self.settings.extractor == "declared" and not is_empty:
             return self._unmarked.extraction(prepared, text, cut_off=cut_off)
         return without_answer(text, cut_off=cut_off, candidates=False)
 

@@ -9,9 +9,9 @@ from trueness.contract.serial import canonical
 from trueness.extract.rules import RULES
 
 MODULES = (
-    "amounts", "answering", "compounds", "cutting", "formulas", "lists", "markers", "members", "mixed",
-    "number_payloads", "number_words", "numerals", "options", "prepare", "quantities", "texts",
-    "trimming", "unit_words", "units", "unmarked", "wrappers",
+    "amounts", "answering", "compounds", "cutting", "formulas", "lists", "markers", "members",
+    "mixed", "number_payloads", "number_words", "numerals", "options", "prepare", "quantities",
+    "texts", "trimming", "unit_words", "units", "unmarked", "wrappers",
 )  # fmt: skip
 """Where patterns stand, in this package."""
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from trueness.extract.cutting import cut_at
 from trueness.extract.lists import split
-from trueness.extract.number_payloads import Numbers
+from trueness.extract.number_payloads import Numbers, equals
 from trueness.extract.numerals import MAX_DIGITS
 from trueness.extract.refusals import refusal_in
 from trueness.extract.result import Found
@@ -37,7 +37,7 @@ class Members:
 
     def key(self, text: str) -> str | None:
         """The key of one member."""
-        text = text.rpartition("=")[2].strip() or text
+        text = text[equals(text) :].strip() or text
         found = self.numbers.strict(text, box=True)
         if found is None:
             return None
@@ -54,6 +54,8 @@ class Members:
         >>> from trueness.extract.amounts import Grammar
         >>> Members(Numbers(Grammar())).set_of("7 and 5")
         'set:{5; 7}'
+        >>> Members(Numbers(Grammar())).set_of("y = 5, x = 7")
+        'set:{x=7; y=5}'
         """
         text = unwrapped(text, brackets="")
         if text in _EMPTY:
@@ -64,7 +66,11 @@ class Members:
                 text = text[len(opening) : -len(closing)]
                 break
         parts = split(text)
-        keys = {key for part in parts if (key := self.key(part)) is not None}
+        named = [(_name(part), self.key(part)) for part in parts]
+        several = len({name for name, _ in named if name}) > 1
+        keys = {
+            f"{name}={key}" if several and name else key for name, key in named if key is not None
+        }
         if not keys or len(parts) > MOST:
             return None
         return f"set:{{{'; '.join(sorted(keys, key=_order))}}}"
@@ -161,6 +167,11 @@ class Tuples:
 def _whole(payload: str, key: str | None) -> Found | None:
     start = len(payload) - len(payload.lstrip())
     return None if key is None else Found(key, start, len(payload.rstrip()))
+
+
+def _name(part: str) -> str:
+    """What a member is said to be equal to: ``x`` in ``x = 5``."""
+    return expression(part[: max(0, equals(part) - 1)])
 
 
 def _order(key: str) -> tuple[bool, Fraction, str]:

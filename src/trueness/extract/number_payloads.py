@@ -71,9 +71,9 @@ class Numbers:
         whole = len(text)
         if found := self._fixed(text):
             return found
-        equals = _equals(text)
-        if equals and text[equals:].strip():
-            left, right = text[: equals - 1], text[equals:]
+        after = equals(text)
+        if after and text[after:].strip():
+            left, right = text[: after - 1], text[after:]
             if assigns(left):
                 return Found(None, 0, whole, reason="ambiguous")
             text = unwrapped(right, stops=".,;:" if box else ".,;:!?", brackets="{")
@@ -153,9 +153,9 @@ class Numbers:
         if phrase is not None:
             return Found(None, 0, len(text.rstrip()), reason=phrase)
         start = 0
-        equals = _equals(text)
-        if equals and CONTENT.search(text, equals):
-            start = equals
+        after = equals(text)
+        if after and CONTENT.search(text, after):
+            start = after
             if assigns(text[: start - 1]):
                 return Found(None, 0, len(text), reason="ambiguous")
             if text.count("$", start) % 2 or text.count("\\(", 0, start) > text.count(
@@ -268,10 +268,10 @@ class Numbers:
                 yield Found(None, found.start, found.end, reason="ambiguous")
 
 
-def _equals(text: str) -> int:
+def equals(text: str) -> int:
     """Where the right side of the last equation begins; 0 where there is none.
 
-    >>> _equals("x = 5"), _equals("x >= 5")
+    >>> equals("x = 5"), equals("x >= 5")
     (3, 0)
     """
     last = text.rfind("=") + 1

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from trueness.contract.serial import canonical
+from trueness.contract.serial import Json, canonical
 from trueness.extract import refusals, short
 from trueness.extract.result import Extraction
 from trueness.table.answers import Outcome
@@ -21,6 +21,13 @@ VERSION = 1
 
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[。！？]")
 _END = re.compile(_SENTENCE.pattern + r"|(?<!\d),|,(?!\d{3}(?!\d))|[，、]")
+_ABBREVIATED = re.compile(
+    r"\b(?:[A-Z]|st|ste|mt|ft|dr|mr|mrs|ms|jr|sr|no|vs|ca|p|pp|prof|gen|col|capt|lt|sgt|rev|gov|sen"
+    r"|pres|co|inc|ltd|corp|bros|approx|nr|pt|sta|sto|mme|mlle)$",
+    re.IGNORECASE,
+)
+"""A stop after one of these ends no sentence: "St. Louis" and "St. Paul" are two answers."""
+_LONGEST = 8
 _STOPS = ".!?"
 """What is left of an ellipsis before the cut; the key drops it too."""
 _LINE = re.compile(r"[\n\r\x0b\x0c\x85\u2028\u2029]")
@@ -48,12 +55,25 @@ def cut(text: str) -> str:
 
     A comma between a digit and exactly three more groups a number and ends nothing.
 
-    >>> cut("Paris. It is"), cut("Lima, in Peru"), cut("1,234 people")
-    ('Paris', 'Lima', '1,234 people')
+    >>> cut("Paris. It is"), cut("Lima, in Peru"), cut("1,234 people"), cut("St. Louis. Yes")
+    ('Paris', 'Lima', '1,234 people', 'St. Louis')
     """
     line = _LINE.split(text.lstrip(), maxsplit=1)[0]
-    end = _END.search(line)
-    return line[: end.start()].rstrip(_STOPS) if end else line
+    end = _first(_END, line)
+    return line[:end].rstrip(_STOPS) if end < len(line) else line
+
+
+def _first(ends: re.Pattern[str], line: str) -> int:
+    """Where the first of some ends stands that is no stop of an abbreviation."""
+    for m in ends.finditer(line):
+        at = m.start()
+        after = line[at + 1 :].strip()
+        is_stop = (
+            line[at] == "." and after and _ABBREVIATED.search(line[max(0, at - _LONGEST) : at])
+        )
+        if not is_stop:
+            return at
+    return len(line)
 
 
 def key_rule(kind: Kind = "short", *, fold_case: bool = True) -> TextRule:
@@ -73,16 +93,18 @@ def short_name(kind: Kind = "short", *, fold_case: bool = True) -> str:
     >>> short_name().partition("@")[0]
     'short'
     """
-    rules = {
+    rules: dict[str, Json] = {
         "kind": kind,
         "fold_case": fold_case,
         "stops": short.STOPS,
-        "quotes": sorted(short.QUOTES),
-        "invisible": sorted(short.INVISIBLE),
+        "quotes": [*sorted(short.QUOTES)],
+        "invisible": [*sorted(short.INVISIBLE)],
         "refusal": list(refusals.REFUSAL_PHRASES),
         "declining": list(refusals.DECLINING_PHRASES),
         "cut": [_SENTENCE.pattern, _END.pattern, _LINE.pattern],
     }
+    if kind == "short_cut":
+        rules["abbreviated"] = _ABBREVIATED.pattern
     digest = hashlib.sha256(canonical(rules).encode()).hexdigest()[:12]
     return f"{kind}@{VERSION}+{digest}"
 
@@ -90,7 +112,7 @@ def short_name(kind: Kind = "short", *, fold_case: bool = True) -> str:
 def _reason(text: str, kind: Kind) -> str | None:
     if kind == "short_cut":
         line = _LINE.split(text.lstrip(), maxsplit=1)[0]
-        phrase, answer = _SENTENCE.split(line, maxsplit=1)[0], cut(text)
+        phrase, answer = line[: _first(_SENTENCE, line)], cut(text)
     else:
         phrase = answer = text
     if short.short_key(answer) is None:
