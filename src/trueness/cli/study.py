@@ -8,7 +8,7 @@ import click
 from trueness.cli import output as _output
 
 if TYPE_CHECKING:
-    from trueness.contract.blocks import Block, Table
+    from trueness.contract.blocks import Table
     from trueness.study.declarations import Declaration
     from trueness.study.results import Result
 
@@ -48,6 +48,7 @@ def study(
     What decides was declared beforehand, and the declaration's hash is in the result. A study that
     refutes its question has done its work: exit 0.
     """
+    from trueness import report
     from trueness.contract.serial import dumps
     from trueness.study.carrying_out import carry_out, planned_repeats
     from trueness.study.declarations import declared_studies, declared_study
@@ -57,8 +58,8 @@ def study(
         msg = "give either the ID of a study, or --list."
         raise click.UsageError(msg)
     if name is None:
-        known = [declared_study(each) for each in declared_studies()]
-        _show(_listing(known), [_line(d) for d in known], as_json=as_json)
+        known = [_line(declared_study(each)) for each in declared_studies()]
+        _output.show(dumps(known, indent=2) if as_json else "\n".join(map(_described, known)))
         return
     declaration = declared_study(name)
     if dry_run:
@@ -73,7 +74,8 @@ def study(
     if as_json:
         _output.show(dumps(result.to_dict(), indent=2))
         return
-    _show(_contrasts(result), [], as_json=False, lead=_sentence(result, declaration))
+    table = report.block_text(_contrasts(result), width=_output.width(), color=_output.in_color())
+    _output.show(f"{_sentence(result, declaration)}\n\n{table}")
 
 
 def _check(path: Path) -> None:
@@ -95,13 +97,10 @@ def _line(declaration: "Declaration") -> dict[str, object]:
     }
 
 
-def _listing(known: "list[Declaration]") -> "Table":
-    from trueness.contract.blocks import Table
-
-    rows = tuple(
-        (d.id, d.question, ", ".join(d.requires) or "nothing", f"{d.seconds:g} s") for d in known
-    )
-    return Table("Studies", ("id", "question", "needs", "estimate"), rows, len(rows))
+def _described(line: dict[str, object]) -> str:
+    needs = line["needs"]
+    words = ", ".join(map(str, needs)) if isinstance(needs, list) and needs else "nothing"
+    return f"{line['id']}: {line['question']}\n  needs {words}; about {line['seconds']:g} s"
 
 
 def _planned(declaration: "Declaration", repeats: int) -> dict[str, object]:
@@ -137,14 +136,3 @@ def _contrasts(result: "Result") -> "Table":
         rows.append((*(str(record[key]) for key in ("name", "n", "beyond", "open")), shown))
     columns = ("contrast", "rates", "beyond", "open", "where")
     return Table("Rates against their levels", columns, tuple(rows), len(rows))
-
-
-def _show(block: "Block", lines: list[dict[str, object]], *, as_json: bool, lead: str = "") -> None:
-    from trueness import report
-    from trueness.contract.serial import dumps
-
-    if as_json:
-        _output.show(dumps(lines, indent=2))
-        return
-    text = report.block_text(block, width=_output.width(), color=_output.in_color())
-    _output.show(f"{lead}\n\n{text}" if lead else text)
