@@ -115,7 +115,7 @@ def test_an_item_has_the_fields_of_the_contract_first_and_none_where_nothing_was
     for item in reading.per_item:
         assert tuple(item.extra)[:7] == CONTRACTED
     absent = reading.per_item[1]
-    assert all(v is None for v in absent.extra.values())
+    assert not any(absent.extra.values())
     one = reading.per_item[2].extra
     assert (one["rank"], one["n"], one["n_merged"]) == (2, 2, 1)
     assert one["clusters"] == [[0, 2], [1]]
@@ -170,7 +170,7 @@ def test_groups_are_resampled_whole_and_below_two_there_is_no_interval() -> None
 
 def test_sentences_are_measured_and_marked_ones_left_out_of_the_aggregates() -> None:
     item = seen(*FIVE).per_item[4]
-    sentences, features = item.extra["sentences"], item.extra["features"]
+    sentences, features = item.extra["sentences"], item.extra["diagnostics"]
     assert isinstance(sentences, list)
     assert isinstance(features, dict)
     found = [(s["sub"], s["text"], s["mark"], s["counted"]) for s in sentences]  # type: ignore[index, call-overload] # JSON
@@ -180,7 +180,7 @@ def test_sentences_are_measured_and_marked_ones_left_out_of_the_aggregates() -> 
         (3, "Did she?", "question", False),
     ]
     assert features["n_sentences"] == 1
-    counted = seen(*FIVE, marked="counted").per_item[4].extra["features"]
+    counted = seen(*FIVE, marked="counted").per_item[4].extra["diagnostics"]
     assert isinstance(counted, dict)
     assert counted["n_sentences"] == 3
 

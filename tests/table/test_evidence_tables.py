@@ -99,6 +99,7 @@ def test_named_columns_win_and_others_are_kept_as_text() -> None:
             r"item 'x' stands in row 1 and in row 2",
         ),
         ([{"item": None, "claim": "a", "evidence": []}], {}, r"row 1 has no item"),
+        ([{"item": " ", "claim": "a", "evidence": []}], {}, r"row 1 has no item"),
         ([], {}, "the table is empty"),
     ],
 )

@@ -82,7 +82,7 @@ def read_evidence(
     roles = _roles(opened.names, given)
     notes = list(opened.notes)
     if "item" in roles:
-        items = opened.text(roles["item"])
+        items = opened.text(roles["item"]).map(_named)
     else:
         items = Column.of(str(i) for i in opened.row_numbers)
         notes.append("No column names the claims: they are called by their row.")
@@ -94,7 +94,7 @@ def read_evidence(
         evidence=Column.of(texts for texts, _ in cells),
         row_number=np.asarray(opened.row_numbers, np.int64),
         whole=np.array([whole for _, whole in cells], np.bool_),
-        group=opened.text(roles["group"]) if "group" in roles else None,
+        group=opened.text(roles["group"]).map(_named) if "group" in roles else None,
         label=opened.evidence(roles["label"]) if "label" in roles else None,
         extras={name: opened.evidence(name) for name in opened.names if name not in taken},
         notes=tuple(notes),
@@ -160,6 +160,11 @@ def _roles(names: Sequence[str], given: Mapping[str, str | None]) -> dict[str, s
 def _recognised(names: Sequence[str], role: str, taken: set[str]) -> str | None:
     folded = {name.casefold(): name for name in reversed(names) if name not in taken}
     return next((folded[alias] for alias in NAMES[role] if alias in folded), None)
+
+
+def _named(text: str) -> str | None:
+    """A name as it stands; None for a blank one."""
+    return text if text.strip() else None
 
 
 def _listed(names: Sequence[str]) -> str:

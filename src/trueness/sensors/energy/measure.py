@@ -64,7 +64,9 @@ def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
         entry(table.item[row] or "", span, _more(table, row, parts[row], params))
         for row, span in enumerate(spans)
     ]
-    ready = {row: i for row, i in enumerate(items) if isinstance(i, SpanItem)}
+    ready = {
+        row: i for row, i in enumerate(items) if isinstance(i, SpanItem) and not i.text_too_long
+    }
     sight = Sight(
         contract=sensor.CONTRACT,
         items=entries,
@@ -107,11 +109,11 @@ def _more(table: EvidenceTable, row: int, parts: Parts | None, params: Params) -
     refused = refused_text(table.claim[row], table.passages(row)) is not None
     more: dict[str, Json] = {} if table.group is None else {"group": table.group[row]}
     if refused or table.sentences is None:
-        return {**more, "sentences": None, "features": None}
+        return {**more, "sentences": None, "diagnostics": {}}
     return {
         **more,
         "sentences": written(parts, params),
-        "features": features(parts, table.claim[row], params),
+        "diagnostics": features(parts, table.claim[row], params),
     }
 
 
