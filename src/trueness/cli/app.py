@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import click
 
 from trueness.cli.ask import ask
+from trueness.cli.calibrate import calibrate
 from trueness.cli.certify import certify
 from trueness.cli.choose import choose
 from trueness.cli.compare import compare
@@ -13,6 +14,7 @@ from trueness.cli.demo import demo
 from trueness.cli.doctor import doctor
 from trueness.cli.exits import Exit, guarded
 from trueness.cli.export import export
+from trueness.cli.gate import gate, replay
 from trueness.cli.ground import ground
 from trueness.cli.importing import import_
 from trueness.cli.measure import measure
@@ -66,6 +68,9 @@ for _verb in (
     choose,
     compare,
     ground,
+    calibrate,
+    gate,
+    replay,
     plan,
     measure,
     report,

@@ -55,6 +55,11 @@ if TYPE_CHECKING:
     help="Sentences that a window shares with the one before.",
 )
 @click.option(
+    "--corpus",
+    type=options.existing_file(),
+    help="Texts, one a line, that energy.corpus and energy.whitened are relative to.",
+)
+@click.option(
     "-P",
     "--param",
     multiple=True,

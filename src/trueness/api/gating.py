@@ -1,0 +1,263 @@
+"""Thresholds from labelled readings, decisions about new ones, and their replay."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trueness import sensors
+from trueness.api.grounding import ground
+from trueness.api.measuring import measure
+from trueness.contract import Decision, Reading
+from trueness.contract.errors import InputError
+from trueness.decide.calibrating import apply_gate
+from trueness.decide.calibrating import calibrate as calibrated
+from trueness.decide.promise import promise_of
+from trueness.decide.retracing import Replayed
+from trueness.decide.retracing import replay as replayed
+from trueness.decide.stored import GateFile, read_gate
+from trueness.decide.trace import read_key
+from trueness.report.load import load
+from trueness.table import read_answers
+from trueness.table.delimited import read_delimited
+from trueness.table.evidence_reading import read_evidence
+from trueness.table.jsonlines import read_json
+from trueness.table.sniff import FileKind, sniff
+
+SENSOR = "energy"
+_CLAIMS = ("claim", "evidence", "item", "group", "label")
+_PROMISE = (
+    "budget", "level", "error", "method", "unit", "population", "reject_budget", "budgets_tried",
+    "negatives", "seed",
+)  # fmt: skip
+
+
+def calibrate(
+    source: str | Path | Reading,
+    *,
+    label: str | None = None,
+    labels: str | Path | Mapping[str, object] | None = None,
+    sensor: str = SENSOR,
+    positive: str | None = None,
+    policy: str | Path | None = None,
+    evaluate: str | Path | None = None,
+    **given: Any,
+) -> GateFile:
+    """A gate: the threshold that keeps an error budget, the policy, and what it does.
+
+    Parameters
+    ----------
+    source : path or Reading
+        A table of claims or answers, measured by ``sensor``, or a reading that was written.
+    label : str, optional
+        Column of the table that says ``supported`` or ``unsupported``.
+    labels : path or mapping, optional
+        Labels by item, beside a reading: CSV or JSON lines with ``item`` and ``label``.
+    sensor : str
+    positive : ``"supported"`` or ``"unsupported"``, optional
+        What the number 1 means.
+    policy : path, optional
+        A policy as JSON; ``value_only`` without.
+    evaluate : path, optional
+        Another table with other sources, on which the gate is looked at.
+    **given
+        The promise (``budget``, ``level``, ``unit``, ``error``, ``method``, ``population``,
+        ``reject_budget``, ``negatives``, ``seed``), and what `trueness.api.ground` takes.
+
+    Raises
+    ------
+    TooFewCalibrationItems, DependentItems, AmbiguousLabels, PolicyError, InputError
+        Never a threshold by default.
+    """
+    promise = promise_of(**{k: given.pop(k) for k in _PROMISE if k in given})
+    reading = measured(source, sensor=sensor, label=label, **given)
+    known = _labels(source, label, labels, given)
+    other = None
+    if evaluate is not None:
+        seen = measured(evaluate, sensor=sensor, label=label, **given)
+        other = (seen, _labels(evaluate, label, labels, given), None)
+    return calibrated(
+        reading,
+        known,
+        promise,
+        positive=positive,
+        policy=None if policy is None else _object(Path(policy)),
+        evaluation=other,
+    )
+
+
+def gate(
+    source: str | Path | Reading,
+    gate_file: str | Path | GateFile,
+    *,
+    trace: str | Path | None = None,
+    key: str | Path | None = None,
+    **given: Any,
+) -> Decision:
+    """Accept, review or reject every item by a calibrated gate, with a trace that replays.
+
+    Parameters
+    ----------
+    source : path or Reading
+    gate_file : path or GateFile
+        It names the sensor.
+    trace : path, optional
+        Where the decisions go, one line each.
+    key : path, optional
+        File with the secret that signs the trace.
+    **given
+        As in `trueness.api.ground`.
+
+    Raises
+    ------
+    FingerprintMismatch
+        When the reading was made otherwise than the calibration's.
+    """
+    made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
+    reading = measured(source, sensor=made.sensor or SENSOR, **given)
+    secret = None if key is None else read_key(Path(key))
+    return apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
+
+
+def replay(
+    trace: str | Path,
+    gate_file: str | Path,
+    *,
+    reading: str | Path | None = None,
+    key: str | Path | None = None,
+) -> Replayed:
+    """Every decision of a trace derived again, and what does not fit.
+
+    Parameters
+    ----------
+    trace, gate_file : path
+    reading : path, optional
+        The reading that was decided about, to compare values with.
+    key : path, optional
+        File with the secret that signed the trace.
+    """
+    made = read_gate(Path(gate_file), checked=False)
+    about = None if reading is None else _loaded(Path(reading))
+    secret = None if key is None else read_key(Path(key))
+    return replayed(Path(trace), made, reading=about, key=secret)
+
+
+def measured(source: str | Path | Reading, *, sensor: str = SENSOR, **given: Any) -> Reading:
+    """The reading of a source: as it was written, or made now by the sensor.
+
+    Parameters
+    ----------
+    source : path or Reading
+    sensor : str
+    **given
+        As in `trueness.api.ground`, or in `trueness.measure` for sensors of answers.
+    """
+    if isinstance(source, Reading):
+        return source
+    path = Path(source)
+    if _is_reading(path):
+        return _loaded(path)
+    module = sensors.find(sensor)
+    given = {k: v for k, v in given.items() if v is not None}
+    if getattr(module, "TABLE", "answers") == "evidence":
+        return ground(path, sensor=sensor, **given)
+    given = {k: v for k, v in given.items() if k not in {"claim", "evidence", "label", "cache"}}
+    return measure(sensor, read_answers(path), **given)
+
+
+def label_file(
+    path: Path, *, item: str | None = None, label: str | None = None
+) -> dict[str, object]:
+    """Labels by item from a file: JSON lines, JSON or CSV.
+
+    Raises
+    ------
+    InputError
+        When a column is not there or an item stands twice.
+    """
+    source = read_json(path) if sniff(path) is FileKind.JSON else read_delimited(path)
+    columns = (item or "item", label or "label")
+    missing = [name for name in columns if name not in source.cells]
+    if missing:
+        msg = (
+            f"{path} has no column {missing[0]!r}; its columns are {', '.join(source.names)}. "
+            "Labels are keyed on item: name them with --item and --label."
+        )
+        raise InputError(msg)
+    found: dict[str, object] = {}
+    for name, word in zip(*(source.cells[c] for c in columns), strict=True):
+        if str(name) in found:
+            msg = f"{path} names the item {name!r} twice; one label an item is wanted."
+            raise InputError(msg)
+        found[str(name)] = _said(word)
+    return found
+
+
+def _said(word: object) -> object:
+    """A label from a file: truth values and the numbers 0 and 1 are what they were written as."""
+    known = {"true": True, "false": False, "0": 0, "1": 1, "": None}
+    return known.get(word.strip().lower(), word) if isinstance(word, str) else word
+
+
+def _is_reading(path: Path) -> bool:
+    """Whether a file begins as a reading that was written."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    try:
+        head = json.loads(path.read_text("utf-8-sig"))
+    except (ValueError, OSError):
+        return False
+    return isinstance(head, dict) and ("sensor" in head or "readings" in head)
+
+
+def _loaded(path: Path) -> Reading:
+    readings = load(path).readings
+    if len(readings) != 1:
+        msg = (
+            f"{path} holds {len(readings)} readings ({', '.join(list(readings)[:5])}); one is "
+            "wanted. Write the one that is decided about to a file of its own."
+        )
+        raise InputError(msg)
+    reading = next(iter(readings.values()))
+    if len(reading.per_item) < reading.n_items:
+        msg = (
+            f"{path} holds {len(reading.per_item)} of the reading's {reading.n_items} items. "
+            "Write it with -o file.jsonl, or hand in the table."
+        )
+        raise InputError(msg)
+    return reading
+
+
+def _labels(
+    source: str | Path | Reading,
+    label: str | None,
+    labels: str | Path | Mapping[str, object] | None,
+    given: Mapping[str, Any],
+) -> dict[str, object]:
+    """Labels by item: of the table's own column, or of a file keyed on item."""
+    if isinstance(labels, Mapping):
+        return dict(labels)
+    if labels is not None:
+        return label_file(Path(labels), item=given.get("item"), label=label)
+    if isinstance(source, Reading) or _is_reading(Path(source)):
+        msg = "a reading holds no labels. Name a file with columns item and label: --labels FILE."
+        raise InputError(msg)
+    names = {k: v for k, v in given.items() if k in _CLAIMS and v is not None}
+    table = read_evidence(Path(source), label=label, **names)
+    if table.label is None:
+        msg = f"{source} has no column with labels. Name it with --label COLUMN."
+        raise InputError(msg)
+    pairs = zip(table.item.values(), table.label.values(), strict=True)
+    return {str(item): _said(word) for item, word in pairs}
+
+
+def _object(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8-sig"))
+    except (OSError, ValueError) as error:
+        msg = f"the policy {path} is no JSON that can be read ({error}). Write an object."
+        raise InputError(msg) from error
+    if not isinstance(found, dict):
+        msg = f"the policy {path} holds a {type(found).__name__}; an object is wanted."
+        raise InputError(msg)
+    return found

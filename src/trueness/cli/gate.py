@@ -1,0 +1,106 @@
+"""``trueness gate`` and ``trueness replay``: decide by a calibrated gate; derive it again."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trueness.cli import options
+from trueness.cli import output as _output
+from trueness.cli.exits import Exit
+from trueness.cli.grounding import grounded, grounding
+
+VERDICTS = ("accept", "review", "reject")
+
+
+@click.command(short_help="Accept, review or reject by a calibrated gate, with a trace.")
+@click.argument("claims", type=options.existing_file())
+@grounding
+@click.option("--gate", "gate_file", type=options.existing_file(), required=True)
+@click.option("--key", type=options.existing_file(), help="Secret that signs the trace.")
+@click.option("--fail-on", metavar="VERDICT,…", help="Exit 1 when an item gets one of these.")
+@click.option("--json", "as_json", is_flag=True, help="Print the decision.")
+@click.option(
+    "-o",
+    "--output",
+    "output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Trace to write, one decision a line (.jsonl).",
+)
+def gate(
+    claims: Path,
+    *,
+    gate_file: Path,
+    key: Path | None,
+    fail_on: str | None,
+    as_json: bool,
+    output: Path | None,
+    **typed: Any,
+) -> int:
+    """Decide about CLAIMS by the gate file that `calibrate` wrote.
+
+    What could not be measured is reviewed, never accepted. A reading that was made otherwise
+    than the calibration's is refused.
+    """
+    from trueness.api.gating import gate as gate_
+
+    failing = _verdicts(fail_on)
+    with grounded(typed) as given:
+        trace = None if output is None else _output.ready(output)
+        decision = gate_(claims, gate_file, trace=trace, key=key, **given)
+    _output.show(decision.to_json() if as_json else _text(decision))
+    if output is not None:
+        _output.note(f"wrote {output}")
+    if any(decision.details.get(f"n_{verdict}") for verdict in failing):
+        return Exit.ASSERTION_FAILED
+    return Exit.DONE if decision.details.get("n_measured") else Exit.NOTHING_MEASURED
+
+
+@click.command(short_help="Derive every decision of a trace again.")
+@click.argument("trace", type=options.existing_file())
+@click.option("--gate", "gate_file", type=options.existing_file(), required=True)
+@click.option("--reading", type=options.existing_file(), help="The reading it was about.")
+@click.option("--key", type=options.existing_file(), help="Secret that signed the trace.")
+@click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
+def replay(
+    trace: Path, *, gate_file: Path, reading: Path | None, key: Path | None, as_json: bool
+) -> int:
+    """Derive every decision of TRACE again from its own inputs and list what does not fit.
+
+    Exits 1 when anything does not.
+    """
+    from trueness.api.gating import replay as replay_
+    from trueness.contract.serial import dumps
+
+    found = replay_(trace, gate_file, reading=reading, key=key)
+    if as_json:
+        _output.show(dumps(found.to_dict(), indent=2))
+    else:
+        _output.show("\n".join(_replayed(found)))
+    return Exit.DONE if found.ok else Exit.ASSERTION_FAILED
+
+
+def _verdicts(fail_on: str | None) -> tuple[str, ...]:
+    from trueness.contract.errors import InputError
+
+    names = tuple(n.strip() for n in (fail_on or "").split(",") if n.strip())
+    if unknown := [n for n in names if n not in VERDICTS]:
+        msg = f"--fail-on names {unknown[0]!r}; verdicts are {', '.join(VERDICTS)}."
+        raise InputError(msg)
+    return names
+
+
+def _text(decision: Any) -> str:
+    from trueness import report
+
+    return report.decision_text(decision, width=_output.width(), color=_output.in_color())
+
+
+def _replayed(found: Any) -> list[str]:
+    n = found.n_problems
+    lines = [f"{found.n_rows:,} decisions derived again, {n:,} problem{'' if n == 1 else 's'}."]
+    lines += [f"{kind}: {count:,}" for kind, count in found.by_kind.items()]
+    for problem in found.problems[:50]:
+        where = "" if problem.seq is None else f"row {problem.seq}: "
+        lines.append(f"- {where}{problem.kind}: {problem.detail}")
+    return [*lines, *(f"note: {limit}" for limit in found.limits)]

