@@ -337,9 +337,16 @@ def test_it_is_blind_to_the_amount_of_evidence_being_padding() -> None:
 # Variants and baselines.
 
 
+CORPUS = ["Alice founded Alpha.", "Bob won a prize.", "Carol left.", "He died."]
+GIVEN: dict[str, dict[str, Any]] = {
+    "energy.corpus": {"corpus": CORPUS},
+    "energy.whitened": {"corpus": CORPUS, "shrinkage": 0.5},
+}
+
+
 @pytest.mark.parametrize("name", [*VARIANTS, *BASELINES])
 def test_each_is_a_sensor_with_states_and_a_fingerprint_of_its_own(name: str) -> None:
-    reading = seen(*FIVE, sensor=name)
+    reading = seen(*FIVE, sensor=name, **GIVEN.get(name, {}))
     contract = sensors.find(name).CONTRACT
     assert reading.sensor == name == contract.sensor
     assert [i.state for i in reading.per_item][1] is State.NO_EVIDENCE
@@ -399,3 +406,20 @@ def test_word_overlap_and_length_need_no_embedder_and_are_blind_to_meaning() -> 
     assert [i.value for i in reading.per_item] == [1.0, None]
     assert reading.per_item[1].reason == "no_words"
     assert ground(rows, sensor="baseline.length", embedder=broken).value == 6.5
+
+
+def test_a_measure_relative_to_a_corpus_needs_one_and_says_which_it_was() -> None:
+    with pytest.raises(InputError, match="no corpus was declared"):
+        seen(*FIVE, sensor="energy.corpus")
+    variant = seen(*FIVE, sensor="energy.corpus", corpus=CORPUS).identity["variant"]
+    assert isinstance(variant, dict)
+    assert variant["corpus_size"] == 4
+    small = seen(*FIVE, sensor="energy.whitened", corpus=CORPUS).per_item[0]
+    assert (small.state, small.reason) == (State.NOT_APPLICABLE, "corpus_too_small")
+
+
+def test_the_mean_of_a_corpus_is_taken_off_the_unit_vectors() -> None:
+    pair = ("b", ["a"])
+    corpus = seen(pair, sensor="energy.corpus", corpus=["a", "b"], foreign=0)
+    assert corpus.value == pytest.approx(0.0, abs=1e-12)  # both lie on one line through the mean
+    assert seen(pair).value == pytest.approx(1.0, abs=1e-12)

@@ -9,6 +9,7 @@ from trueness import sensors
 from trueness.backends.embedder import Embedder
 from trueness.backends.registry import open_embedder
 from trueness.backends.vectors import VectorCache
+from trueness.collect.corpora import read_corpus
 from trueness.collect.embedding import Advance, embed_table
 from trueness.collect.passages import Cuts, cut
 from trueness.contract import Reading
@@ -33,6 +34,7 @@ def ground(
     split: Literal["sentences", "none"] = "sentences",
     window: int | None = None,
     overlap: int = 0,
+    corpus: str | Path | Sequence[str] | None = None,
     cache: str | Path | None = None,
     advance: Advance | None = None,
     **params: Any,
@@ -58,6 +60,8 @@ def ground(
     window, overlap : int
         Passages longer than the embedder reads: cut into windows of so many tokens that share so
         many sentences. Without a window they are refused.
+    corpus : path, or sequence of str, optional
+        Texts of a declared corpus, in a file one a line: for `energy.corpus`, `energy.whitened`.
     cache : path, optional
         File of vectors of earlier runs.
     advance : callable, optional
@@ -89,13 +93,14 @@ def ground(
     table = _table(source, evidence, claim=claim, item=item, group=group, label=label)
     if table.vectors is None:
         cuts = Cuts(split, window, overlap)
+        texts = None if corpus is None else read_corpus(corpus)
         if module.NEEDS_VECTORS:
-            opened = open_embedder(embedder, revision=revision, download=False)
             table = embed_table(
                 table,
-                opened,
+                open_embedder(embedder, revision=revision, download=False),
                 cuts=cuts,
                 noise=params.get("embedding_noise"),
+                corpus=texts,
                 cache=None if cache is None else VectorCache(Path(cache)),
                 advance=advance,
             )

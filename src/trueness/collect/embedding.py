@@ -1,6 +1,6 @@
 """Claims and passages to vectors: every distinct text once, failures kept as what they are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from trueness.backends.embedder import NOISE, Embedder, Role, Vectors
 from trueness.backends.embedding import Embedded, embed_texts, noise_of
 from trueness.backends.vectors import VectorCache
+from trueness.collect.corpora import corpus_of
 from trueness.collect.passages import Cuts, cut
 from trueness.contract.errors import BackendError, InputError
 from trueness.table.evidence import EvidenceTable
@@ -26,6 +27,7 @@ def embed_table(
     *,
     cuts: Cuts | None = None,
     noise: float | None = None,
+    corpus: Sequence[str] | None = None,
     cache: VectorCache | None = None,
     advance: Advance | None = None,
 ) -> EvidenceTable:
@@ -43,6 +45,8 @@ def embed_table(
     noise : float, optional
         Length of the noise of a unit row; by the embedder's number type when left out. A
         self-check of texts alone and in a batch may raise it.
+    corpus : sequence of str, optional
+        Texts of a declared corpus; see `trueness.collect.corpora.read_corpus`.
     cache : VectorCache, optional
         Not used for an embedder without a revision: it may be another one tomorrow.
     advance : callable, optional
@@ -73,6 +77,7 @@ def embed_table(
         rules=cuts.said(),
         versions=dict(embedder.versions),
         notes=notes,
+        corpus=None if corpus is None else corpus_of(corpus, embedder, cache=known),
     )
     return replace(ready, vectors=vectors)
 

@@ -67,6 +67,27 @@ class TextVectors:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """Moments of the unit vectors of a declared corpus.
+
+    Parameters
+    ----------
+    name : str
+        SHA-256 of its distinct texts, sorted.
+    size : int
+        Distinct texts.
+    mean : (d,) float
+    covariance : (d, d) float
+        Around the mean, divided by the size.
+    """
+
+    name: str
+    size: int
+    mean: NDArray[np.float64]
+    covariance: NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Vectors:
     """Vectors of a table's claims and passages.
 
@@ -84,6 +105,8 @@ class Vectors:
         Of what made them; recorded, never matched.
     notes : tuple of str
         What has to be said about them.
+    corpus : Corpus or None
+        Where one was declared.
 
     Raises
     ------
@@ -98,6 +121,7 @@ class Vectors:
     rules: Mapping[str, Json] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    corpus: Corpus | None = None
 
     def __post_init__(self) -> None:
         one, two = self.claim.values.shape[1], self.evidence.values.shape[1]

@@ -29,14 +29,18 @@ from trueness.stats.span_item import SpanItem
 from trueness.stats.span_rules import SpanRules
 from trueness.stats.span_variants import Variant
 from trueness.table.evidence import EvidenceTable
+from trueness.table.vectors import Corpus
 
 Look = Callable[[SpanItem, SpanRules], Variant]
+Context = tuple[dict[str, Any], dict[str, Json]]
+"""What a measure needs of the table besides an item, and what of it is part of its identity."""
 _SIGN = BLIND[3]
 _AMOUNT = BLIND[7]
 _CONTRACTED = (
     "explained", "rank", "n", "chance", "relative", "cutoff_gap", "influence",
 )  # fmt: skip
 """Fields that every sensor of claims has, None where a measure does not define them."""
+_OF_SPAN = ("explained", "rank", "chance", "relative", "cutoff_gap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,40 @@ class KernelParams(Params):
     degree: int = 2
 
 
+@dataclass(frozen=True, slots=True)
+class WhitenedParams(Params):
+    """Of `energy.whitened`: ``shrinkage`` towards a multiple of the identity, from 0 to 1."""
+
+    shrinkage: float = 0.0
+
+
+def _no_context(table: EvidenceTable) -> Context:
+    del table
+    return {}, {}
+
+
+def _mean_of_corpus(table: EvidenceTable) -> Context:
+    found = _corpus(table)
+    return {"mean": found.mean}, {"corpus": found.name, "corpus_size": found.size}
+
+
+def _moments_of_corpus(table: EvidenceTable) -> Context:
+    found = _corpus(table)
+    moments = {"mean": found.mean, "covariance": found.covariance, "corpus_size": found.size}
+    return moments, {"corpus": found.name, "corpus_size": found.size}
+
+
+def _corpus(table: EvidenceTable) -> Corpus:
+    found = vectors_of(table).corpus
+    if found is None:
+        msg = (
+            "no corpus was declared, and this measure is relative to one. Give its texts: "
+            "--corpus FILE, or corpus=[...] in Python."
+        )
+        raise InputError(msg)
+    return found
+
+
 def _contract(
     name: str, proxy: str, unit: str, *, blind: tuple[str, ...], top: float = 1.0
 ) -> Contract:
@@ -85,6 +123,7 @@ def _measure(
     made: type[Params],
     look: Callable[..., Variant],
     named: tuple[str, ...],
+    context: Callable[[EvidenceTable], Context],
 ) -> Reading:
     """The reading of one variant; ``named`` are the parameters that it alone has."""
     if not isinstance(table, EvidenceTable):
@@ -94,9 +133,10 @@ def _measure(
         msg = f"{contract.sensor} got {type(params).__name__}; hand in its own {made.__name__}."
         raise InputError(msg)
     own = {name: getattr(params, name) for name in named}
+    needed, declared = context(table)
     rules = params.rules(vectors_of(table).noise)
     check_passages(table, rules)
-    items = [_entry(table, row, partial(look, **own), rules) for row in range(len(table))]
+    items = [_entry(table, row, partial(look, **own, **needed), rules) for row in range(len(table))]
     sight = Sight(
         contract=contract,
         items=items,
@@ -104,7 +144,7 @@ def _measure(
             "version": VERSION,
             **embedder_identity(table),
             **params.identity(rules.embedding_noise),
-            "variant": plain(own),
+            "variant": plain({**own, **declared}),
         },
         details={},
     )
@@ -135,6 +175,8 @@ def _entry(table: EvidenceTable, row: int, look: Look, rules: SpanRules) -> Item
     found = look(item, rules)
     figures: Mapping[str, Any] = found.figures
     extra |= {key: plain(value) for key, value in figures.items()}
+    if found.span is not None:
+        extra |= {key: plain(getattr(found.span, key)) for key in _OF_SPAN}
     extra["n"] = sum(bool(p.strip()) for p in table.passages(row)) if found.value else None
     return ItemReading(name, found.state, found.reason, found.value, extra)
 
@@ -144,8 +186,11 @@ def _instrument(
     look: Callable[..., Variant],
     made: type[Params] = Params,
     named: tuple[str, ...] = (),
+    context: Callable[[EvidenceTable], Context] = _no_context,
 ) -> Instrument:
-    measure = partial(_measure, contract=contract, made=made, look=look, named=named)
+    measure = partial(
+        _measure, contract=contract, made=made, look=look, named=named, context=context
+    )
     return Instrument(contract, made, measure)
 
 
@@ -159,6 +204,28 @@ AFFINE = _instrument(
         blind=(*BLIND, "claims with one passage, or with passages that are all alike"),
     ),
     span_variants.affine,
+)
+CORPUS = _instrument(
+    _contract(
+        "energy.corpus",
+        "containment of embeddings from which the mean of a declared corpus is taken off",
+        "squared length of the part of the centred unit claim outside the centred span",
+        blind=(*BLIND, "what the declared corpus lacks"),
+    ),
+    span_variants.corpus,
+    context=_mean_of_corpus,
+)
+WHITENED = _instrument(
+    _contract(
+        "energy.whitened",
+        "containment of embeddings whitened by the moments of a declared corpus",
+        "squared length of the part of the whitened unit claim outside the whitened span",
+        blind=(*BLIND, "what the declared corpus lacks"),
+    ),
+    span_variants.whitened,
+    WhitenedParams,
+    ("shrinkage",),
+    _moments_of_corpus,
 )
 SIGMA = _instrument(
     _contract(
