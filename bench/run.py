@@ -135,7 +135,7 @@ def groups(*, quick: bool) -> list[Measured]:
         loaded["bootstrap"].figures,
         loaded["extraction"].measure,
         loaded["energy"].figures,
-        loaded["gate"].figures,
+        loaded["gate"].ratios,
         lambda: loaded["tables"].figures(quick=quick),
         loaded["asking"].figures,
         lambda: loaded["processes"].figures(quick=quick),
