@@ -7,14 +7,11 @@ from functools import partial
 
 from trueness.contract import Contract, Direction, ItemReading, Reading, State, Status
 from trueness.contract.blocks import Block
+from trueness.sensors.claim_reading import Sight, histogram, no_claims, reading_of
 from trueness.sensors.claims import (
     VERSION,
-    Sight,
     check_interval,
     embedder_identity,
-    histogram,
-    no_claims,
-    reading_of,
     refused_text,
     span_item,
     vectors_of,

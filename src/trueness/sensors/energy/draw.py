@@ -13,7 +13,7 @@ from trueness.contract.blocks import (
     Table,
 )
 from trueness.contract.serial import Json
-from trueness.sensors.claims import histogram, worse_first
+from trueness.sensors.claim_reading import histogram, worse_first
 from trueness.sensors.energy.params import Params
 from trueness.table.evidence import EvidenceTable
 

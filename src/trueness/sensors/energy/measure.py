@@ -8,16 +8,8 @@ from trueness.contract import ItemReading, Reading
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.sensors import energy as sensor
-from trueness.sensors.claims import (
-    VERSION,
-    Sight,
-    embedder_identity,
-    no_claims,
-    reading_of,
-    refused_text,
-    span_item,
-    vectors_of,
-)
+from trueness.sensors.claim_reading import Sight, no_claims, reading_of
+from trueness.sensors.claims import VERSION, embedder_identity, refused_text, span_item, vectors_of
 from trueness.sensors.energy import draw
 from trueness.sensors.energy.params import Params
 from trueness.sensors.energy.rows import entry

@@ -9,16 +9,8 @@ from trueness.contract import Contract, Direction, ItemReading, Reading
 from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, plain
-from trueness.sensors.claims import (
-    VERSION,
-    Sight,
-    embedder_identity,
-    histogram,
-    no_claims,
-    reading_of,
-    span_item,
-    vectors_of,
-)
+from trueness.sensors.claim_reading import Sight, histogram, no_claims, reading_of
+from trueness.sensors.claims import VERSION, embedder_identity, span_item, vectors_of
 from trueness.sensors.energy import BLIND, CONTRACT
 from trueness.sensors.energy.draw import claims
 from trueness.sensors.energy.measure import check_passages
