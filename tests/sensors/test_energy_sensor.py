@@ -13,6 +13,7 @@ import pytest
 from trueness import sensors
 from trueness.api.grounding import ground
 from trueness.backends.embedder import Role, Vectors
+from trueness.backends.entailment import Entailment
 from trueness.contract import Reading, State
 from trueness.contract.blocks import Bars, Curve, Facts, IntervalDots, Notes, Table
 from trueness.contract.errors import InputError
@@ -252,6 +253,7 @@ def test_the_identity_says_all_that_a_threshold_depends_on() -> None:
     identity = seen(*FIVE).identity
     assert set(identity) == {
         "version", "embedder", "cuts", "rules", "coverage_cut", "energy_cut", "marked",
+        "entailer",
     }  # fmt: skip
     changed = seen(*FIVE, rank="cap", cap=1)
     assert changed.identity["rules"] != identity["rules"]
@@ -423,3 +425,32 @@ def test_the_mean_of_a_corpus_is_taken_off_the_unit_vectors() -> None:
     corpus = seen(pair, sensor="energy.corpus", corpus=["a", "b"], foreign=0)
     assert corpus.value == pytest.approx(0.0, abs=1e-12)  # both lie on one line through the mean
     assert seen(pair).value == pytest.approx(1.0, abs=1e-12)
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Judges by shared words, and tells entailment alone."""
+
+    identity: Mapping[str, Json]
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        return {}
+
+    def probabilities(self, premise: str, hypothesis: str) -> Entailment:
+        shared = set(words(premise)) & set(words(hypothesis))
+        return Entailment(len(shared) / len(words(hypothesis)), None, None)
+
+
+def test_an_entailer_is_asked_about_every_sentence_and_passage_and_named_in_the_identity() -> None:
+    reading = seen(*FIVE, entailer=Overlap({"id": "overlap"}))
+    item = reading.per_item[4]
+    assert isinstance(item.extra["sentences"], list)
+    judged = [s["entailment"] for s in item.extra["sentences"]]  # type: ignore[index, call-overload] # JSON
+    assert judged == [[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]]  # greeting, statement, question
+    aggregates = item.extra["diagnostics"]
+    assert isinstance(aggregates, dict)
+    assert aggregates["weakest_support"] == 1.0
+    assert aggregates["strongest_contradiction"] is None
+    assert reading.identity["entailer"] == {"id": "overlap"}
+    assert seen(*FIVE).identity["entailer"] is None

@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 from trueness import sensors
 from trueness.backends.embedder import Embedder
+from trueness.backends.entailment import Entailer
 from trueness.backends.registry import open_embedder
 from trueness.backends.vectors import VectorCache
 from trueness.collect.corpora import read_corpus
 from trueness.collect.embedding import Advance, embed_table
+from trueness.collect.judging_pairs import judge_table
 from trueness.collect.passages import Cuts, cut
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
@@ -35,6 +37,7 @@ def ground(
     window: int | None = None,
     overlap: int = 0,
     corpus: str | Path | Sequence[str] | None = None,
+    entailer: Entailer | None = None,
     cache: str | Path | None = None,
     advance: Advance | None = None,
     **params: Any,
@@ -62,6 +65,8 @@ def ground(
         many sentences. Without a window they are refused.
     corpus : path, or sequence of str, optional
         Texts of a declared corpus, in a file one a line: for `energy.corpus`, `energy.whitened`.
+    entailer : Entailer, optional
+        Judges every sentence against every passage, beside the energy.
     cache : path, optional
         File of vectors of earlier runs.
     advance : callable, optional
@@ -91,6 +96,7 @@ def ground(
     module = sensors.find(sensor)
     made = params_of(module, params)
     table = _table(source, evidence, claim=claim, item=item, group=group, label=label)
+    kept = None if cache is None else VectorCache(Path(cache))
     if table.vectors is None:
         cuts = Cuts(split, window, overlap)
         texts = None if corpus is None else read_corpus(corpus)
@@ -101,11 +107,13 @@ def ground(
                 cuts=cuts,
                 noise=params.get("embedding_noise"),
                 corpus=texts,
-                cache=None if cache is None else VectorCache(Path(cache)),
+                cache=kept,
                 advance=advance,
             )
         else:
             table = cut(table, cuts, None)
+    if entailer is not None:
+        table = judge_table(table, entailer, cache=kept)
     found: Reading = module.measure(table, made)
     return found
 

@@ -243,7 +243,8 @@ def _fingerprint(sight: Sight, params: Resampled) -> str:
 
 def _versions(table: EvidenceTable) -> dict[str, str]:
     found = {"numpy": np.__version__, "scipy": version("scipy")}
-    return found | dict(table.vectors.versions if table.vectors is not None else {})
+    found |= dict(table.vectors.versions if table.vectors is not None else {})
+    return found | dict(table.judged.versions if table.judged is not None else {})
 
 
 def _states(reading: Reading) -> Facts:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
 from trueness.table.column import NULL, Column
-from trueness.table.vectors import Vectors
+from trueness.table.vectors import Judged, Vectors
 
 Marked = tuple[str, str | None]
 """A sentence, and what it is besides a statement."""
@@ -39,6 +39,8 @@ class EvidenceTable:
         Of each claim, once they were split.
     vectors : Vectors or None
         None until the texts were embedded.
+    judged : Judged or None
+        None unless an entailer was asked.
     notes : tuple of str
         What a reader had to decide, in sentences.
 
@@ -58,6 +60,7 @@ class EvidenceTable:
     extras: dict[str, Column[str]] = field(default_factory=dict)
     sentences: Column[tuple[Marked, ...]] | None = None
     vectors: Vectors | None = None
+    judged: Judged | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

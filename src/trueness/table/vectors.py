@@ -136,3 +136,44 @@ class Vectors:
     def dimension(self) -> int:
         """Numbers a vector holds."""
         return int(self.claim.values.shape[1])
+
+
+Judgement: TypeAlias = tuple[float, float | None, float | None]
+"""Entailment, neutral, contradiction; None for what the judge does not tell."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """What an entailer says of passages and sentences.
+
+    Parameters
+    ----------
+    pairs : mapping of (passage, sentence) to Judgement
+        A pair that is missing was not judged.
+    identity : mapping
+        Of the entailer.
+    versions : mapping of str to str
+        Recorded, never matched.
+    """
+
+    pairs: Mapping[tuple[str, str], Judgement]
+    identity: Mapping[str, Json]
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def columns(
+        self, passages: Sequence[str], sentences: Sequence[str]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Entailment and contradiction, (n_sentences, n_passages) each; nan where not judged.
+
+        >>> judged = Judged({("p", "s"): (0.9, 0.1, None)}, {})
+        >>> judged.columns(["p"], ["s"])
+        (array([[0.9]]), array([[nan]]))
+        """
+        found = np.full((2, len(sentences), len(passages)), np.nan)
+        for i, sentence in enumerate(sentences):
+            for j, passage in enumerate(passages):
+                pair = self.pairs.get((passage, sentence))
+                if pair is not None:
+                    found[0, i, j] = pair[0]
+                    found[1, i, j] = np.nan if pair[2] is None else pair[2]
+        return found[0], found[1]

@@ -66,6 +66,7 @@ def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
             "version": VERSION,
             **embedder_identity(table),
             **params.identity(rules.embedding_noise),
+            "entailer": None if table.judged is None else dict(table.judged.identity),
         },
         details={
             **_details(entries, parts),

@@ -26,11 +26,13 @@ class Parts:
 
     marked: tuple[Marked, ...]
     spans: tuple[Span, ...]
+    entailment: NDArray[np.float64] | None = None
+    """(n_sentences, n_passages) as an entailer judges; None without one."""
+    contradiction: NDArray[np.float64] | None = None
 
-    def counted(self, rule: Literal["apart", "counted"]) -> list[Span]:
-        """The sentences that aggregates are made of."""
-        pairs = zip(self.marked, self.spans, strict=True)
-        return [s for (_, mark), s in pairs if mark is None or rule == "counted"]
+    def counted(self, rule: Literal["apart", "counted"]) -> list[int]:
+        """Places of the sentences that aggregates are made of."""
+        return [i for i, (_, mark) in enumerate(self.marked) if mark is None or rule == "counted"]
 
 
 def parts_of(table: EvidenceTable, row: int, rules: SpanRules) -> Parts | None:
@@ -39,7 +41,11 @@ def parts_of(table: EvidenceTable, row: int, rules: SpanRules) -> Parts | None:
     if not marked:
         return None
     items = _shared([span_item(table, row, text) for text, _ in marked])
-    return Parts(marked, tuple(spans_of(items, rules)))
+    spans = tuple(spans_of(items, rules))
+    if table.judged is None:
+        return Parts(marked, spans)
+    passages = [p for p in table.passages(row) if p.strip()]
+    return Parts(marked, spans, *table.judged.columns(passages, [text for text, _ in marked]))
 
 
 def _shared(items: Sequence[SpanItem | Refused]) -> list[SpanItem | Refused]:
@@ -84,6 +90,8 @@ def written(parts: Parts | None, params: Params) -> list[Json]:
             "coverage": _coverage(span, params),
             "influence": None if span.influence is None else list(span.influence),
             "support": list(span.support) or None,
+            "entailment": _row(parts.entailment, number - 1),
+            "contradiction": _row(parts.contradiction, number - 1),
         }
         for number, ((text, mark), span) in enumerate(
             zip(parts.marked, parts.spans, strict=True), start=1
@@ -93,7 +101,8 @@ def written(parts: Parts | None, params: Params) -> list[Json]:
 
 def features(parts: Parts | None, claim: str | None, params: Params) -> dict[str, Json]:
     """Aggregates over the measured sentences of a claim; nothing is filled with 0."""
-    spans = [] if parts is None else parts.counted(params.marked)
+    chosen = [] if parts is None else parts.counted(params.marked)
+    spans = [] if parts is None else [parts.spans[i] for i in chosen]
     numbers = SentenceNumbers(
         energy=_column(s.energy for s in spans),
         top1=_column(s.axes.get("top1") for s in spans),
@@ -102,6 +111,8 @@ def features(parts: Parts | None, claim: str | None, params: Params) -> dict[str
         relative=_column(s.relative for s in spans),
         gain=_column(s.axes.get("gain") for s in spans),
         influence=_column(_largest(s) for s in spans),
+        entailment=_rows(None if parts is None else parts.entailment, chosen),
+        contradiction=_rows(None if parts is None else parts.contradiction, chosen),
         n_unstable=sum(s.state is State.UNSTABLE for s in spans),
     )
     found = sentence_features(
@@ -131,3 +142,16 @@ def _coverage(span: Span, params: Params) -> float | None:
 
 def _largest(span: Span) -> float | None:
     return max((v for v in span.influence or () if v is not None), default=None)
+
+
+def _rows(table: NDArray[np.float64] | None, chosen: list[int]) -> NDArray[np.float64] | None:
+    """Some rows; None where nothing in them is known."""
+    found = None if table is None else table[chosen]
+    return None if found is None or np.isnan(found).all() else found
+
+
+def _row(table: NDArray[np.float64] | None, row: int) -> Json:
+    """One row as plain numbers, in the order of the passages that are not blank."""
+    if table is None:
+        return None
+    return [None if np.isnan(v) else float(v) for v in table[row]]
