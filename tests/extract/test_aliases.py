@@ -311,3 +311,16 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "latin.json").write_bytes(b'{"q": {"caf\xe9": "x"}}')
     with pytest.raises(InputError, match="no UTF-8"):
         read_aliases(tmp_path / "latin.json")
+
+
+def test_a_long_chain_is_walked_once() -> None:
+    chain = {f"a{i}": f"a{i + 1}" for i in range(50_000)}
+    closed = closed_aliases({"q": chain}, key=str)["q"]
+    assert closed == dict.fromkeys(chain, "a50000")
+    backwards = dict(reversed(chain.items()))
+    assert closed_aliases({"q": backwards}, key=str)["q"] == closed
+
+
+def test_a_circle_behind_a_chain_is_refused() -> None:
+    with pytest.raises(InputError, match="name each other"):
+        closed_aliases({"q": {"a": "b", "b": "c", "c": "b"}}, key=str)

@@ -5,6 +5,7 @@ from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -203,3 +204,10 @@ def test_an_unknown_mode_and_a_key_that_is_no_text_are_refused() -> None:
     keys: Any = ["a", None]
     with pytest.raises(InputError, match="without an answer"):
         equivalence_from_pairs(keys, says(set()))
+
+
+def test_a_judge_may_compare_with_arrays() -> None:
+    found = equivalence_from_pairs(
+        ["1", "2"], lambda one, two: np.float64(one) == np.float64(two), judge_name="equal"
+    )
+    assert found.components == (("1",), ("2",))

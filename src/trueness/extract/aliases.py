@@ -167,7 +167,26 @@ def _closed(names: Mapping[str, str | Sequence[str]], item: str, key: Key) -> di
             other = _key_of(value, item, key)
             if other != one and other not in links.setdefault(one, []):
                 links[one].append(other)
-    return {one: _last(one, links, item) for one, others in links.items() if others}
+    ends: dict[str, str] = {}
+    for one, others in links.items():
+        if others and one not in ends:
+            _follow(one, links, ends, item)
+    return ends
+
+
+def _follow(alias: str, links: Mapping[str, list[str]], ends: dict[str, str], item: str) -> None:
+    """Enter where a chain ends for all of its members, so that none is walked twice."""
+    chain = {alias: None}
+    name = alias
+    while len(following := links.get(name, [])) == 1 and following[0] not in chain:
+        name = following[0]
+        if name in ends:
+            break
+        chain[name] = None
+    if name not in ends and links.get(name):
+        name = _last(alias, links, item)
+    end = ends.get(name, name)
+    ends.update((one, end) for one in chain if one != end)
 
 
 def _key_of(text: str, item: str, key: Key) -> str:

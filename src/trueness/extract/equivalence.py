@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, get_args
 
+import numpy as np
+
 from trueness.contract.errors import InputError
 
 Judge = Callable[[str, str], bool]
@@ -151,8 +153,8 @@ def _nodes(keys: Iterable[str]) -> list[str]:
 
 def _verdict(judge: Judge, one: str, two: str) -> bool:
     said = judge(one, two)
-    if said is True or said is False:
-        return said
+    if isinstance(said, (bool, np.bool_)):
+        return bool(said)
     msg = (
         f"the judge said {said!r} about {one!r} and {two!r}; wanted True or False. Make it decide."
     )
