@@ -7,6 +7,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
+from trueness.cli.kept import lost
 
 
 @click.command(short_help="An answer table as CSV, Parquet or JSON lines.")
@@ -31,5 +32,5 @@ def export(answers: Path, *, output: tuple[Path, ...], **typed: str | None) -> i
     table = api.read(answers, **columns)
     for path in output:
         write(table, _output.ready(path))
-        _output.note(f"wrote {path}: {len(table):,} rows")
+        _output.note(f"wrote {path}: {len(table):,} rows{lost(table, path)}")
     return Exit.DONE

@@ -8,6 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
+from trueness.cli.kept import lost
 
 
 @click.command("import", short_help="The log of another tool as an answer table.")
@@ -65,7 +66,7 @@ def import_(
         blocks += found.blocks()
     for path in output:
         write(table, _output.ready(path))
-        _output.note(f"wrote {path}: {len(table):,} rows")
+        _output.note(f"wrote {path}: {len(table):,} rows{lost(table, path)}")
     if as_json:
         _output.show(dumps(facts, indent=2))
         return Exit.DONE

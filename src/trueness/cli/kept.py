@@ -1,4 +1,4 @@
-"""The rows of a table that no reading withholds."""
+"""What a written file holds of a table: the rows that are not withheld, and what CSV loses."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,3 +22,14 @@ def write_kept(
     for path in paths:
         write(kept, ready(path))
         note(f"wrote {path}: {len(kept):,} of {len(table):,} rows are not withheld")
+
+
+def lost(table: "AnswerTable", path: Path) -> str:
+    """What a CSV does not hold: how the answers were obtained, such as without sampling."""
+    facts = sorted({name for p in table.protocols.values() for name in p.fields})
+    if path.suffix.lower() != ".csv" or not facts:
+        return ""
+    return (
+        f", without their protocol ({', '.join(facts)}): two CSV files cannot be checked against "
+        "it, and repeats without sampling look like draws; .jsonl and .parquet hold it"
+    )
