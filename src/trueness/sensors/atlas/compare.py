@@ -238,7 +238,7 @@ def _per_item(found: Change) -> Callable[[int], ItemReading]:
             "after": {p: number(after.parts[p][item, at]) for p in PARTS},
             "draws": [int(k[item]) for k in draws],
             "missing": [int(f.arm.missing[item]) for f in (before, after)],
-            "gold": list(found.atlas.rights.golds[item]) or None,
+            "gold": list(found.atlas.rights.golds[item] or ()) or None,
         }
         if found.pairs is not None:
             extra |= found.pairs.of_item(item)

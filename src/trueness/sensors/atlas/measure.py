@@ -167,7 +167,7 @@ def _per_item(
             "draws": int(k[item]),
             "masses": masses(item),
             "missing": int(figures.arm.missing[item]),
-            "gold": list(found.rights.golds[item]) or None,
+            "gold": list(found.rights.golds[item] or ()) or None,
             "parts": {p: number(figures.parts[p][item, at]) for p in PARTS},
         }
         value = number(figures.parts["total"][item, at])

@@ -34,8 +34,8 @@ class Rights:
         Items whose right answer is known.
     premise : (n_items,) bool
         Items whose right outcome is no answer.
-    golds : tuple of tuple of str
-        Accepted keys of every item; empty where unknown.
+    golds : Column of tuple of str
+        Accepted keys of every item; null where unknown.
     codes : (n_items, n_golds) int64
         Their classes; -2 where a key was never drawn.
     words : Words
@@ -44,7 +44,7 @@ class Rights:
     items: tuple[str, ...]
     known: NDArray[np.bool_]
     premise: NDArray[np.bool_]
-    golds: tuple[tuple[str, ...], ...]
+    golds: Column[tuple[str, ...]]
     codes: Ints
     words: "Words"
 
@@ -55,7 +55,7 @@ class Rights:
             tuple(self.items[i] for i in where),
             self.known[items],
             self.premise[items],
-            tuple(self.golds[i] for i in where),
+            self.golds.take(items),
             self.codes[items],
             self.words,
         )
@@ -117,18 +117,17 @@ def rights_of(
             right = [str(w) == Outcome.NO_ANSWER.value for w in column.words]
             premise[at[np.array([*right, False])[column.codes]]] = True
     golds = _agreed(items, [_targets(table, at, items) for table, at in rows])
-    for item in np.flatnonzero(premise).tolist():
-        golds[item] = ()  # no answer is right there, whatever else is listed
-    known = np.array([bool(g) for g in golds], np.bool_) | premise
-    return Rights(items, known, premise, tuple(golds), _gold_codes(words, golds), words)
+    # no answer is right on a false premise, whatever else is listed
+    golds = Column(np.where(premise, np.int32(NULL), golds.codes), golds.words)
+    known = (golds.codes != NULL) | premise
+    return Rights(items, known, premise, golds, _gold_codes(words, golds), words)
 
 
-def _targets(
-    table: AnswerTable, at: Ints, items: tuple[str, ...]
-) -> Sequence[tuple[str, ...] | None]:
+def _targets(table: AnswerTable, at: Ints, items: tuple[str, ...]) -> Column[tuple[str, ...]]:
+    """The golds of every item as one table has them."""
     column = table.target
     if column is None:
-        return [None] * len(items)
+        return Column(np.full(len(items), NULL, np.int32), ())
     code = np.full(len(items), NULL, np.int64)
     known = column.codes != NULL
     code[at[known]] = column.codes[known]
@@ -141,33 +140,47 @@ def _targets(
             "one right answer, or one list of them. Give all its draws the same."
         )
         raise InputError(msg)
-    used = sorted(set(code.tolist()) - {NULL})
-    text = {c: tuple(column.words[c]) for c in used}
-    return [text.get(c) for c in code.tolist()]
+    used, codes = np.unique(code, return_inverse=True)
+    texts = [() if c == NULL else tuple(column.words[c]) for c in used.tolist()]
+    codes = codes.reshape(-1).astype(np.int32)
+    empty = np.array([not t for t in texts], np.bool_)
+    return Column(np.where(empty[codes], np.int32(NULL), codes), tuple(texts))
 
 
 def _agreed(
-    items: tuple[str, ...], sides: Sequence[Sequence[tuple[str, ...] | None]]
-) -> list[tuple[str, ...]]:
+    items: tuple[str, ...], sides: Sequence[Column[tuple[str, ...]]]
+) -> Column[tuple[str, ...]]:
     """The golds of every item, or an error that names items with others before than after."""
-    given = [[gold for gold in both if gold] for both in zip(*sides, strict=True)]
-    wrong = [i for i, golds in enumerate(given) if len({frozenset(g) for g in golds}) > 1]
-    if wrong:
+    first = sides[0]
+    if len(sides) == 1:
+        return first
+    second = sides[1]
+    both = np.flatnonzero((first.codes != NULL) & (second.codes != NULL))
+    pairs = np.stack([first.codes[both], second.codes[both]], axis=1)
+    distinct, which = np.unique(pairs, axis=0, return_inverse=True)
+    differs = np.array(
+        [set(first.words[a]) != set(second.words[b]) for a, b in distinct.tolist()], np.bool_
+    )
+    wrong = both[differs[which.reshape(-1)]] if len(both) else both
+    if len(wrong):
         shown = "; ".join(
-            f"{items[i]!r}: {' and '.join(' | '.join(map(repr, g)) for g in given[i])}"
-            for i in wrong[:_SHOWN]
+            f"{items[i]!r}: {' and '.join(' | '.join(map(repr, g)) for g in golds)}"
+            for i in wrong[:_SHOWN].tolist()
+            for golds in [(first[i] or (), second[i] or ())]
         )
         msg = (
             f"{len(wrong)} items have another target after than before ({shown}). "
             "Compare answers to the same items."
         )
         raise InputError(msg)
-    return [golds[0] if golds else () for golds in given]
+    later = np.where(second.codes == NULL, NULL, second.codes + len(first.words))
+    codes = np.where(first.codes == NULL, later, first.codes).astype(np.int32)
+    return Column(codes, (*first.words, *second.words))
 
 
-def _gold_codes(words: "Words", golds: Sequence[tuple[str, ...]]) -> Ints:
+def _gold_codes(words: "Words", golds: Column[tuple[str, ...]]) -> Ints:
     """(n_items, n_golds): classes of the golds in the shared space."""
-    flat: Column[str] = Column.of(key for keys in golds for key in keys)
+    flat: Column[str] = Column.of(key for keys in golds.words for key in keys)
     code = np.full(len(flat.words) + 1, _NEVER, np.int64)
     offset = 0
     each = Column(np.arange(len(flat.words), dtype=np.int32), flat.words)
@@ -176,10 +189,9 @@ def _gold_codes(words: "Words", golds: Sequence[tuple[str, ...]]) -> Ints:
         fresh = (code[:-1] == _NEVER) & (found != NULL)
         code[:-1][fresh] = found[fresh] + offset
         offset += len(column.words)
-    most = max((len(g) for g in golds), default=0)
-    out = np.full((len(golds), most), _NEVER, np.int64)
-    length = np.array([len(g) for g in golds], np.int64)
-    item = np.repeat(np.arange(len(golds)), length)
-    place = np.arange(len(item)) - np.repeat(np.cumsum(length) - length, length)
-    out[item, place] = code[flat.codes]
-    return out
+    length = np.array([len(g) for g in golds.words], np.int64)
+    table = np.full((len(golds.words) + 1, int(length.max(initial=0))), _NEVER, np.int64)
+    word = np.repeat(np.arange(len(length)), length)
+    place = np.arange(len(word)) - np.repeat(np.cumsum(length) - length, length)
+    table[word, place] = code[flat.codes]
+    return table[golds.codes]  # code -1 reads the last row
