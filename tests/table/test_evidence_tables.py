@@ -91,6 +91,7 @@ def test_named_columns_win_and_others_are_kept_as_text() -> None:
         ([{"claim": "a", "evidence": 3}], {}, r"row 1, column 'evidence' holds 3 of type int"),
         ([{"claim": "a", "evidence": ["b", 3]}], {}, r"holds 3 of type int"),
         ([{"claim": "a", "evidence": '["b", '}], {}, r"a list that is no JSON"),
+        ([{"claim": "a", "evidence": "['b', 'c']"}], {}, r"no JSON .* Write it with json\.dumps"),
         ([{"claim": 3, "evidence": []}], {}, r"row 1 has 3 of type int in column 'claim'"),
         ([{"claim": "a", "evidence": []}], {"evidence": "claim", "claim": "claim"}, "two things"),
         (
@@ -130,3 +131,15 @@ def test_vectors_must_fit_their_texts_and_one_another() -> None:
     one, two = TextVectors({}, np.zeros((0, 2))), TextVectors({}, np.zeros((0, 3)))
     with pytest.raises(ShapeError, match="dimension 2 and those of passages 3"):
         Vectors(one, two, identity={}, noise=0.0)
+
+
+def test_a_mark_for_nothing_in_json_is_no_passage(tmp_path: Path) -> None:
+    path = tmp_path / "claims.jsonl"
+    path.write_text(
+        '{"claim": "a", "evidence": [NaN, "b"]}\n{"claim": "a", "evidence": NaN}\n', "utf-8"
+    )
+    table = read_evidence(path)
+    assert (table.passages(0), table.passages(1)) == (("", "b"), ())
+    path.write_text('{"claim": "a", "evidence": [Infinity]}\n', "utf-8")
+    with pytest.raises(InputError, match="holds 'Infinity'"):
+        read_evidence(path)

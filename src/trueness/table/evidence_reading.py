@@ -10,7 +10,7 @@ import numpy as np
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.bulk import BulkSource, read_parquet
-from trueness.table.cells import CellSource, is_missing
+from trueness.table.cells import CellSource, Constant, is_missing
 from trueness.table.column import Column
 from trueness.table.delimited import read_delimited
 from trueness.table.evidence import EvidenceTable
@@ -178,9 +178,9 @@ def _passages(source: CellSource, name: str, row: int) -> tuple[tuple[str, ...] 
     if callable(tolist):
         value = tolist()
     where = f"row {source.row_numbers[row]}, column {name!r}"
-    if is_missing(value) or (isinstance(value, str) and not value.strip()):
+    if _is_nothing(value) or (isinstance(value, str) and not value.strip()):
         return None, False
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Constant):
         listed = _listed_in(str(value), where)
         if listed is None:
             return (str(value),), True
@@ -197,17 +197,25 @@ def _listed_in(text: str, where: str) -> list[Json] | None:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        if text.lstrip()[1:].lstrip()[:1] in {'"', "]"}:
-            msg = f"{where}: a list that is no JSON ({error}). Repair it, or write one text."
+        if text.lstrip()[1:].lstrip()[:1] in {'"', "'", "]"}:
+            msg = (
+                f"{where}: a list that is no JSON ({error}). Write it with json.dumps, or write "
+                "one text."
+            )
             raise InputError(msg) from error
         return None  # a text that begins with a bracket, as a reference mark does
     return found if isinstance(found, list) else None
 
 
+def _is_nothing(value: object) -> bool:
+    """Whether a value is a mark for nothing, as JSON's NaN is."""
+    return is_missing(value) or (isinstance(value, Constant) and value == "NaN")
+
+
 def _text(where: str, value: object) -> str:
-    if is_missing(value):
+    if _is_nothing(value):
         return ""
-    if isinstance(value, str):
+    if isinstance(value, str) and not isinstance(value, Constant):
         return str(value)
     raise _no_text(where, value)
 
