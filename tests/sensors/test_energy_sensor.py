@@ -340,6 +340,7 @@ def test_it_is_blind_to_the_amount_of_evidence_being_padding() -> None:
 
 
 CORPUS = ["Alice founded Alpha.", "Bob won a prize.", "Carol left.", "He died."]
+WEIGHED = [[2.0, 1.0], [], [1.0, 2.0, 3.0], [1.0], [1.0, 1.0, 4.0]]
 GIVEN: dict[str, dict[str, Any]] = {
     "energy.corpus": {"corpus": CORPUS},
     "energy.whitened": {"corpus": CORPUS, "shrinkage": 0.5},
@@ -348,7 +349,12 @@ GIVEN: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", [*VARIANTS, *BASELINES])
 def test_each_is_a_sensor_with_states_and_a_fingerprint_of_its_own(name: str) -> None:
-    reading = seen(*FIVE, sensor=name, **GIVEN.get(name, {}))
+    rows = rows_of(*FIVE)
+    given = GIVEN.get(name, {})
+    if name == "energy.weighted":
+        rows = [{**r, "w": w} for r, w in zip(rows, WEIGHED, strict=True)]
+        given = {"weights": "w"}
+    reading = ground(rows, sensor=name, embedder=vocabulary(rows, spare=8), **given)
     contract = sensors.find(name).CONTRACT
     assert reading.sensor == name == contract.sensor
     assert [i.state for i in reading.per_item][1] is State.NO_EVIDENCE
@@ -454,3 +460,17 @@ def test_an_entailer_is_asked_about_every_sentence_and_passage_and_named_in_the_
     assert aggregates["strongest_contradiction"] is None
     assert reading.identity["entailer"] == {"id": "overlap"}
     assert seen(*FIVE).identity["entailer"] is None
+
+
+def test_weights_move_a_cut_span_and_no_other() -> None:
+    rows = [{"claim": "a b c", "evidence": ["a", "b", "a c"], "w": [1.0, 9.0, 1.0]}]
+    embedder = vocabulary(rows)
+
+    def value(sensor: str, **given: Any) -> float | None:
+        return ground(rows, sensor=sensor, embedder=embedder, **given).value
+
+    assert value("energy.weighted", weights="w") == pytest.approx(value("energy"), abs=1e-12)
+    cut: dict[str, Any] = {"rank": "cap", "cap": 1}
+    assert value("energy.weighted", weights="w", **cut) != pytest.approx(value("energy", **cut))
+    with pytest.raises(InputError, match="no weights were given"):
+        value("energy.weighted")

@@ -143,3 +143,20 @@ def test_a_mark_for_nothing_in_json_is_no_passage(tmp_path: Path) -> None:
     path.write_text('{"claim": "a", "evidence": [Infinity]}\n', "utf-8")
     with pytest.raises(InputError, match="holds 'Infinity'"):
         read_evidence(path)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "weights", "said"),
+    [
+        (["b", "c"], [1.0], r"row 1 has the weights \[1\.0\] for 2 of evidence"),
+        (["b"], [0.0], "one finite number above 0"),
+        ("b. c.", [1.0], "for one text of evidence"),
+        (["b"], None, r"the weights \[\] for 1"),
+    ],
+)
+def test_weights_are_one_a_passage(evidence: object, weights: object, said: str) -> None:
+    rows = [{"claim": "a", "evidence": evidence, "w": weights}]
+    with pytest.raises(InputError, match=said):
+        read_evidence(rows, weights="w")
+    with pytest.raises(InputError, match="there is no column 'v'"):
+        read_evidence(rows, weights="v")

@@ -33,6 +33,7 @@ def ground(
     item: str | None = None,
     group: str | None = None,
     label: str | None = None,
+    weights: str | None = None,
     split: Literal["sentences", "none"] = "sentences",
     window: int | None = None,
     overlap: int = 0,
@@ -56,8 +57,9 @@ def ground(
     embedder : str, Embedder, or callable ``list[str] -> (n, d)``
     revision : str, optional
         Of a callable: without one no threshold can be saved.
-    claim, item, group, label : str, optional
-        Names of columns.
+    claim, item, group, label, weights : str, optional
+        Names of columns; ``weights`` holds a number above 0 for each passage, for
+        `energy.weighted`.
     split : {"sentences", "none"}
         What becomes of evidence that is one text.
     window, overlap : int
@@ -95,7 +97,9 @@ def ground(
     """
     module = sensors.find(sensor)
     made = params_of(module, params)
-    table = _table(source, evidence, claim=claim, item=item, group=group, label=label)
+    table = _table(
+        source, evidence, claim=claim, item=item, group=group, label=label, weights=weights
+    )
     kept = None if cache is None else VectorCache(Path(cache))
     if table.vectors is None:
         cuts = Cuts(split, window, overlap)

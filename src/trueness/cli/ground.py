@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.option("--item", metavar="COLUMN", help="Column: name of the claim.")
 @click.option("--group", metavar="COLUMN", help="Column: source; intervals keep it whole.")
 @click.option("--label", metavar="COLUMN", help="Column: what is known; no sensor reads it.")
+@click.option("--weights", metavar="COLUMN", help="Column: a number for each passage.")
 @click.option(
     "--embedder",
     default="embedded",

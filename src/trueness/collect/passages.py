@@ -76,6 +76,12 @@ def cut(table: EvidenceTable, cuts: Cuts, embedder: Embedder | None) -> Evidence
         for text in sorted(long)
         if embedder is not None and cuts.window is not None
     }
+    if windows and table.weights is not None:
+        msg = (
+            f"{len(windows)} weighted passages are longer than the embedder reads; windows have no "
+            "weights. Cut and weigh them beforehand."
+        )
+        raise InputError(msg)
     cut_up = [tuple(w for t in texts for w in windows.get(t, (t,))) for texts in passages]
     notes = table.notes
     if windows:

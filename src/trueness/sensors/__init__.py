@@ -15,6 +15,7 @@ SENSORS = {
     "energy.kernel": "trueness.sensors.energy.variants:KERNEL",
     "energy.ridge": "trueness.sensors.energy.variants:RIDGE",
     "energy.sigma": "trueness.sensors.energy.variants:SIGMA",
+    "energy.weighted": "trueness.sensors.energy.variants:WEIGHTED",
     "energy.whitened": "trueness.sensors.energy.variants:WHITENED",
     "baseline.best_sin2": "trueness.sensors.baselines:BEST_SIN2",
     "baseline.centroid": "trueness.sensors.baselines:CENTROID",

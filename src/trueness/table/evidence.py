@@ -37,6 +37,8 @@ class EvidenceTable:
         Further columns, as text.
     sentences : Column[tuple[Marked, ...]] or None
         Of each claim, once they were split.
+    weights : Column[tuple[float, ...]] or None
+        Of the passages, one each, above 0.
     vectors : Vectors or None
         None until the texts were embedded.
     judged : Judged or None
@@ -59,6 +61,7 @@ class EvidenceTable:
     label: Column[str] | None = None
     extras: dict[str, Column[str]] = field(default_factory=dict)
     sentences: Column[tuple[Marked, ...]] | None = None
+    weights: Column[tuple[float, ...]] | None = None
     vectors: Vectors | None = None
     judged: Judged | None = None
     notes: tuple[str, ...] = ()

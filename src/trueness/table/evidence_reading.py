@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,7 @@ def read_evidence(
     item: str | None = None,
     group: str | None = None,
     label: str | None = None,
+    weights: str | None = None,
 ) -> EvidenceTable:
     r"""Claims and their evidence from a file or data frame, one row a claim.
 
@@ -61,6 +63,8 @@ def read_evidence(
     claim, evidence, item, group, label : str, optional
         Names of columns; they win over every recognised name. Without an item column the rows
         are numbered.
+    weights : str, optional
+        Column with a list of numbers above 0, one a passage; only where it is named.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def read_evidence(
         items = Column.of(str(i) for i in opened.row_numbers)
         notes.append("No column names the claims: they are called by their row.")
     cells = [_passages(opened, roles["evidence"], i) for i in range(opened.n_rows)]
-    taken = set(roles.values())
+    taken = set(roles.values()) | ({weights} if weights is not None else set())
     return EvidenceTable(
         item=items,
         claim=opened.answers(roles["claim"]),
@@ -96,6 +100,7 @@ def read_evidence(
         whole=np.array([whole for _, whole in cells], np.bool_),
         group=opened.text(roles["group"]).map(_named) if "group" in roles else None,
         label=opened.evidence(roles["label"]) if "label" in roles else None,
+        weights=None if weights is None else _weights(opened, weights, cells),
         extras={name: opened.evidence(name) for name in opened.names if name not in taken},
         notes=tuple(notes),
     )
@@ -205,6 +210,30 @@ def _listed_in(text: str, where: str) -> list[Json] | None:
             raise InputError(msg) from error
         return None  # a text that begins with a bracket, as a reference mark does
     return found if isinstance(found, list) else None
+
+
+def _weights(
+    source: CellSource, name: str, cells: Sequence[tuple[tuple[str, ...] | None, bool]]
+) -> Column[tuple[float, ...]]:
+    """Weights of the passages, one each."""
+    if name not in source.names:
+        msg = f"there is no column {name!r}; the table has {_listed(source.names)}. Name one."
+        raise InputError(msg)
+    needed = [
+        value if texts else None  # without evidence there is nothing to weigh
+        for value, (texts, _) in zip(source.cells[name], cells, strict=True)
+    ]
+    found = replace(source, cells={name: needed}).vectors(name)
+    for row, (texts, whole) in enumerate(cells):
+        given = found[row] or ()
+        if whole or len(given) != len(texts or ()) or not all(w > 0 for w in given):
+            msg = (
+                f"row {source.row_numbers[row]} has the weights {list(given)} for "
+                f"{'one text' if whole else len(texts or ())} of evidence; wanted is a list of "
+                "passages and one finite number above 0 for each."
+            )
+            raise InputError(msg)
+    return found
 
 
 def _is_nothing(value: object) -> bool:

@@ -65,17 +65,29 @@ class WhitenedParams(Params):
     shrinkage: float = 0.0
 
 
-def _no_context(table: EvidenceTable) -> Context:
-    del table
+def _no_context(table: EvidenceTable, row: int) -> Context:
+    del table, row
     return {}, {}
 
 
-def _mean_of_corpus(table: EvidenceTable) -> Context:
+def _weights(table: EvidenceTable, row: int) -> Context:
+    if table.weights is None:
+        msg = (
+            "no weights were given, and this measure weighs its passages. Name their column: "
+            "--weights COLUMN, or weights= in Python."
+        )
+        raise InputError(msg)
+    return {"weights": table.weights[row]}, {"weights": "one a passage, as given"}
+
+
+def _mean_of_corpus(table: EvidenceTable, row: int) -> Context:
+    del row
     found = _corpus(table)
     return {"mean": found.mean}, {"corpus": found.name, "corpus_size": found.size}
 
 
-def _moments_of_corpus(table: EvidenceTable) -> Context:
+def _moments_of_corpus(table: EvidenceTable, row: int) -> Context:
+    del row
     found = _corpus(table)
     moments = {"mean": found.mean, "covariance": found.covariance, "corpus_size": found.size}
     return moments, {"corpus": found.name, "corpus_size": found.size}
@@ -115,7 +127,7 @@ def _measure(
     made: type[Params],
     look: Callable[..., Variant],
     named: tuple[str, ...],
-    context: Callable[[EvidenceTable], Context],
+    context: Callable[[EvidenceTable, int], Context],
 ) -> Reading:
     """The reading of one variant; ``named`` are the parameters that it alone has."""
     if not isinstance(table, EvidenceTable):
@@ -125,10 +137,13 @@ def _measure(
         msg = f"{contract.sensor} got {type(params).__name__}; hand in its own {made.__name__}."
         raise InputError(msg)
     own = {name: getattr(params, name) for name in named}
-    needed, declared = context(table)
+    declared = context(table, 0)[1]
     rules = params.rules(vectors_of(table).noise)
     check_passages(table, rules)
-    items = [_entry(table, row, partial(look, **own, **needed), rules) for row in range(len(table))]
+    items = [
+        _entry(table, row, partial(look, **own, **context(table, row)[0]), rules)
+        for row in range(len(table))
+    ]
     sight = Sight(
         contract=contract,
         items=items,
@@ -178,7 +193,7 @@ def _instrument(
     look: Callable[..., Variant],
     made: type[Params] = Params,
     named: tuple[str, ...] = (),
-    context: Callable[[EvidenceTable], Context] = _no_context,
+    context: Callable[[EvidenceTable, int], Context] = _no_context,
 ) -> Instrument:
     measure = partial(
         _measure, contract=contract, made=made, look=look, named=named, context=context
@@ -218,6 +233,16 @@ WHITENED = _instrument(
     WhitenedParams,
     ("shrinkage",),
     _moments_of_corpus,
+)
+WEIGHTED = _instrument(
+    _contract(
+        "energy.weighted",
+        "containment of the claim's embedding in the span of weighted evidence embeddings",
+        "squared length of the part of the unit claim outside the span of weighted passages",
+        blind=(*BLIND, "the weights, while no direction is cut off: then they change nothing"),
+    ),
+    span_variants.weighted,
+    context=_weights,
 )
 SIGMA = _instrument(
     _contract(
