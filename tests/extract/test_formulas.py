@@ -3,7 +3,9 @@
 import pytest
 
 from trueness.extract import extract
+from trueness.extract.extraction import answerer
 from trueness.extract.number_words import worded
+from trueness.extract.settings import Settings
 
 FORMULAS = [
     r"\sqrt{34}", "√34", "3√2", "3 √2", "2π", "2 π", "π/2", "2^n", "log 5", "ln(5)", "sin 30",
@@ -84,3 +86,11 @@ def test_a_number_in_a_name_is_no_number_where_answers_may_be_text() -> None:
     assert marked == ["apollo 11", "soyuz 11"]
     assert extract("Apollo 11", kind="auto").key is None
     assert extract("He gives Mary 11 apples.", kind="auto").key == "11"
+
+
+@pytest.mark.parametrize("answer", ["C++", "AC/DC", "Apollo 11", "January 5", "Paris", "B"])
+def test_an_answer_of_any_kind_has_the_key_of_its_gold(answer: str) -> None:
+    gold = answerer(Settings("auto")).gold(answer)
+    assert gold is not None
+    for shape in ("The answer is {}.", r"So \boxed{{{}}}.", "Answer: **{}**"):
+        assert extract(shape.format(answer), kind="auto").key == gold

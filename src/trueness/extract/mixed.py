@@ -8,12 +8,12 @@ from trueness.extract.members import Members
 from trueness.extract.number_payloads import Numbers
 from trueness.extract.result import Found
 from trueness.extract.texts import Texts
-from trueness.extract.wrappers import inner_texts
+from trueness.extract.wrappers import inner_texts, unwrapped
 
 _SYMBOLS = re.compile(r"[\d\\^_+*/=<>|]")
 _NAMED = re.compile(r"(?<![^\W_])[A-Z][^\W\d_]+[ -]\Z")
 """A capitalised word straight before a number makes a name of both: ``Apollo 11``."""
-_NAME = re.compile(r"\s*(?:[A-Z][^\W\d_]*[ -]){1,6}\d+[\s.]*")
+_NAME = re.compile(r"\s*(?:[A-Z][^\W\d_]+[ -]){1,6}\d+[\s.]*")
 _LETTER = re.compile(
     r"(?:\s|[*_(\[\"'“”‘’`])*(?:(?i:the\s)?(?i:option|choice|answer)\s+)?(?:[*_(\[\"'“‘`])*([A-Za-z])"
     r"(?:(?:\s|[*_)\].,:;!?\"'”’`])*|(?:\*\*)?\)(?:\*\*)?\s+\S.*)",
@@ -40,7 +40,7 @@ class Mixed:
             return found._replace(key=key, reason=None)
         if found.key is None or payload.strip().startswith(("\\{", "{")):
             return self._set(payload, found)
-        if _SYMBOLS.search(inner_texts(payload)) or len(payload.strip(" .$")) == 1:
+        if _is_formula(unwrapped(inner_texts(payload))) or len(payload.strip(" .$")) == 1:
             return found
         return _as_letter(self._texts.strict(payload), inner_texts(payload))
 
@@ -48,6 +48,8 @@ class Mixed:
         """A number, tuple or set of a phrase; text has to wait until nothing else decides."""
         found = self._numbers.phrase(payload)
         if found is None or _NAMED.search(payload, 0, found.start):
+            return None
+        if _NAME.fullmatch(unwrapped(payload[: cut_at(payload)])):
             return None
         if found.reason != "ambiguous":
             return found
@@ -58,7 +60,12 @@ class Mixed:
 
     def loose(self, payload: str) -> Found | None:
         """The text of a phrase, where no marked answer was anything else."""
-        return _as_letter(self._texts.phrase(payload), payload)
+        found = self._texts.phrase(payload)
+        piece = "" if found is None else unwrapped(inner_texts(payload[: found.end]))
+        if found is not None and found.key is not None and _is_formula(piece):
+            inner = self._numbers.symbolic(piece)
+            return inner and inner._replace(start=found.start, end=found.end)
+        return _as_letter(found, payload)
 
     def literal(self, line: str) -> Found | None:
         """A line that is one number, one tuple or one capital letter."""
@@ -79,6 +86,15 @@ class Mixed:
         if key is None or ("; " not in key and "{" not in payload):
             return found
         return found._replace(key=key, reason=None)
+
+
+def _is_formula(text: str) -> bool:
+    """Whether a text without a number of its own holds signs, and is no name with a number.
+
+    >>> _is_formula("AC/DC"), _is_formula("Apollo 11"), _is_formula("Paris")
+    (True, False, False)
+    """
+    return _SYMBOLS.search(text) is not None and _NAME.fullmatch(text) is None
 
 
 def _as_letter(found: Found | None, payload: str) -> Found | None:
