@@ -7,12 +7,13 @@ from typing import Any
 
 from trueness import sensors
 from trueness.api.answers import COLUMNS, EXTRACTION, read, read_by_rule
-from trueness.api.certifying import certify
-from trueness.api.declared import params_of, prepared
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
 from trueness.table import NULL, AnswerTable
 from trueness.table.logs.lm_eval import by_document
+
+DECLARED = "orbits"
+"""The sensor that takes a declaration in place of parameters."""
 
 
 def measure(sensor: str, source: object, **given: Any) -> Reading:
@@ -26,9 +27,11 @@ def measure(sensor: str, source: object, **given: Any) -> Reading:
     **given
         Columns and settings of the extraction as in `read`, and the sensor's own parameters.
     """
-    module = sensors.find(sensor)
-    if module is sensors.orbits:
+    if sensor == DECLARED:
+        from trueness.api.certifying import certify  # noqa: PLC0415 - the others do not need it
+
         return certify(source, **given)
+    module = sensors.find(sensor)
     reading, params = _for_other(module, given)
     found: Reading = module.measure(_read(module, source, reading), params)
     return found
@@ -75,10 +78,13 @@ def compare(
     if not hasattr(module, "compare"):
         msg = f"the sensor {sensor!r} does not compare two tables; measure each of them."
         raise InputError(msg)
-    if module is sensors.orbits:
+    if sensor == DECLARED:
+        from trueness.api.declared import params_of, prepared  # noqa: PLC0415 - as above
+
         first, declared = prepared(before, given)
         second, _ = prepared(after, given)
-        return sensors.orbits.compare(first, second, params_of(first, declared))
+        made: Reading = module.compare(first, second, params_of(first, declared))
+        return made
     reading, params = _for_other(module, given)
     tables = _on_documents(*(_read(module, source, reading) for source in (before, after)))
     found: Reading = module.compare(*tables, params)

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.stats.clouds import NONE, Bools, Clouds, Floats, Ints
@@ -383,6 +382,8 @@ def _deviation(t: Ints, k: Floats, m: Floats) -> Floats:
     """Mean absolute deviation of Hypergeometric(k + m, t, k)."""
     whole = k + m
     h = np.floor(t * k / whole) + 1
+    from scipy.special import gammaln  # noqa: PLC0415 - slow to load, not always needed
+
     logs = gammaln(np.arange(int(whole.max()) + 2 if len(whole) else 1) + 1.0)
 
     def log_choose(n: Floats | Ints, r: Floats) -> Floats:

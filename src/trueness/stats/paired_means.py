@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
@@ -160,6 +159,8 @@ def equivalence_intervals(means: PairedMeans, *, alpha: float = 0.05) -> NDArray
     out = np.full((len(means.n), 2), np.nan)
     some = means.n_units > 1
     center, units = means.estimate[some], means.n_units[some]
+    from scipy.special import stdtrit  # noqa: PLC0415 - slow to load, not always needed
+
     reach = stdtrit(units - 1, 1 - alpha) * means.se[some]
     a = alpha ** (1 / units)
     flat = means.degenerate[some]
