@@ -26,8 +26,10 @@ def write_kept(
 
 def lost(table: "AnswerTable", path: Path) -> str:
     """What a CSV does not hold: how the answers were obtained, such as without sampling."""
+    if path.suffix.lower() != ".csv":
+        return ""
     facts = sorted({name for p in table.protocols.values() for name in p.fields})
-    if path.suffix.lower() != ".csv" or not facts:
+    if not facts:
         return ""
     return (
         f", without their protocol ({', '.join(facts)}): two CSV files cannot be checked against "
