@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from trueness.api import ask as ask
     from trueness.api import certify as certify
-    from trueness.api import certify_each as certify_each
     from trueness.api import choose as choose
     from trueness.api import compare as compare
     from trueness.api import measure as measure
     from trueness.api import read as read
+    from trueness.api.grounding import ground as ground
     from trueness.contract import Decision as Decision
     from trueness.contract import Reading as Reading
     from trueness.contract.errors import TruenessError as TruenessError
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 _HOME = {
     "ask": "trueness.api",
     "certify": "trueness.api",
-    "certify_each": "trueness.api",
     "choose": "trueness.api",
     "compare": "trueness.api",
+    "ground": "trueness.api.grounding",
     "measure": "trueness.api",
     "read": "trueness.api",
     "withhold": "trueness.decide.withhold",
@@ -44,9 +44,9 @@ __all__ = [
     "TruenessError",
     "ask",
     "certify",
-    "certify_each",
     "choose",
     "compare",
+    "ground",
     "measure",
     "page",
     "read",

@@ -41,13 +41,15 @@ def measure(
     from trueness import api, sensors
 
     _output.check_paths(output)
-    sensors.find(sensor)
+    claims = getattr(sensors.find(sensor), "TABLE", "answers") == "evidence"
     columns = options.reading(typed)
     params = options.assignments(param, flag="-P")
-    table = api.read(answers, **columns)
-    if after is None:
-        reading = api.measure(sensor, table, **params)
+    if claims and after is None:
+        reading = api.measure(sensor, answers, **columns, **params)
+    elif after is None:
+        reading = api.measure(sensor, api.read(answers, **columns), **params)
     else:
+        table = api.read(answers, **columns)
         reading = api.compare(table, api.read(after, **columns), sensor=sensor, **params)
     _output.write_readings({"": reading}, output, title=f"{sensor}: {answers.name}")
     _output.show_readings({"": reading}, as_json=as_json)
