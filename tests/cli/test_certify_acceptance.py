@@ -419,19 +419,32 @@ def test_a_folder_that_is_none_is_one_line(constant: Path) -> None:
         assert file.rpartition("/")[0] in fails(constant, *argv, file)
 
 
-def test_an_interrupted_command_ends_with_its_own_code(tmp_path: Path) -> None:
-    pipe = tmp_path / "t.csv"
+def test_an_interrupted_command_ends_with_its_own_code(tmp_path: Path, constant: Path) -> None:
+    pipe = tmp_path / "answers.txt"
     os.mkfifo(pipe)
     child = subprocess.Popen(
-        [*COMMAND, "t.csv", "--relation", "injective"],
-        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        [*COMMAND, "constant.csv", "--admissible", str(pipe)],
+        cwd=constant, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    with child, pipe.open("w"):  # opens once the command reads from it
+    with child:
+        writing = opened_once_it_is_read(pipe)
         time.sleep(0.1)
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=60)
+        os.close(writing)
     assert child.returncode == 130
     assert err.strip() == "Interrupted."
+
+
+def opened_once_it_is_read(pipe: Path, seconds: float = 60.0) -> int:
+    """The pipe open for writing, as soon as the command reads from it; never waits for ever."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            assert time.monotonic() < end, "nobody reads from the pipe"
+            time.sleep(0.05)
 
 
 @pytest.mark.slow
