@@ -27,6 +27,12 @@ _ABBREVIATED = re.compile(
     re.IGNORECASE,
 )
 """A stop after one of these ends no sentence: "St. Louis" and "St. Paul" are two answers."""
+_GOES_ON = re.compile(
+    r"(?:because|since|which|where|it|its|it's|this|that|these|those|the|so|and|but|there|he|she"
+    r"|they|we|in|as|for|question|answer)(?=[\s,'’]|$)",
+    re.IGNORECASE,
+)
+"""Words that begin a sentence and no second half of a name: "K. Because" ends at the stop."""
 _LONGEST = 8
 _STOPS = ".!?"
 """What is left of an ellipsis before the cut; the key drops it too."""
@@ -69,7 +75,10 @@ def _first(ends: re.Pattern[str], line: str) -> int:
         at = m.start()
         after = line[at + 1 :].strip()
         is_stop = (
-            line[at] == "." and after and _ABBREVIATED.search(line[max(0, at - _LONGEST) : at])
+            line[at] == "."
+            and after
+            and not _GOES_ON.match(after)
+            and _ABBREVIATED.search(line[max(0, at - _LONGEST) : at])
         )
         if not is_stop:
             return at
@@ -104,7 +113,7 @@ def short_name(kind: Kind = "short", *, fold_case: bool = True) -> str:
         "cut": [_SENTENCE.pattern, _END.pattern, _LINE.pattern],
     }
     if kind == "short_cut":
-        rules["abbreviated"] = _ABBREVIATED.pattern
+        rules["abbreviated"] = [_ABBREVIATED.pattern, _GOES_ON.pattern]
     digest = hashlib.sha256(canonical(rules).encode()).hexdigest()[:12]
     return f"{kind}@{VERSION}+{digest}"
 
