@@ -1,17 +1,15 @@
 """Ratios of the estimators of clouds against plain loops and re-splits, in one process."""
 
 import math
-import statistics
-import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from timing import seconds
 from trueness.stats.cloud_pairs import CloudPairs, pair_clouds, tv_null_mean
 from trueness.stats.clouds import GOLD, NONE, WRONG, Clouds
 from trueness.stats.majority import majority
@@ -40,7 +38,7 @@ def _spectrum(repeats: int) -> list[Row]:
     plain = partial(_by_counter, answer.reshape(-1, DRAWS).tolist())
     ours = partial(_by_codes, item, answer)
     _check(ours()["total"].sum(0), [sum(row[0] for row in rows) for rows in plain()])
-    ratio = _seconds(ours, repeats) / _seconds(plain, repeats)
+    ratio = seconds(ours, repeats) / seconds(plain, repeats)
     return [(f"spectrum, {N_ITEMS:,} x {DRAWS} / Counter and comb loop", ratio, 0.1)]
 
 
@@ -48,7 +46,7 @@ def _null(repeats: int) -> list[Row]:
     pairs = _pairs(1_000)
     plain = partial(_resplit_mean, pairs)
     _check(tv_null_mean(pairs).mean(), plain().mean(), within=1e-3)
-    ratio = _seconds(partial(tv_null_mean, pairs), repeats) / _seconds(plain, min(repeats, 3))
+    ratio = seconds(partial(tv_null_mean, pairs), repeats) / seconds(plain, min(repeats, 3))
     return [(f"null mean of the total variation / {RESPLITS:,} re-splits", ratio, 0.1)]
 
 
@@ -58,7 +56,7 @@ def _majority(repeats: int) -> list[Row]:
     clouds = Clouds.of([0] * len(cloud), [ord(a) for a in cloud], roles, n_items=1)
     plain, ours = partial(_enumerated, cloud, 8), partial(majority, clouds, (8,))
     _check([ours()[x][0, 0] for x in ("gold", "wrong", "none")], plain(), within=1e-9)
-    ratio = _seconds(ours, repeats) / _seconds(plain, min(repeats, 3))
+    ratio = seconds(ours, repeats) / seconds(plain, min(repeats, 3))
     return [("majority(8), 20 draws / enumerating subsets", ratio, 0.01)]
 
 
@@ -131,16 +129,6 @@ def _enumerated(cloud: str, n: int) -> list[float]:
 def _check(found: _Numbers, wanted: _Numbers, *, within: float = 1e-9) -> None:
     """Both ways must count the same thing, or their ratio means nothing."""
     np.testing.assert_allclose(found, wanted, rtol=within, atol=within)
-
-
-def _seconds(run: Callable[[], object], repeats: int) -> float:
-    """Median time of a call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """Ratios and limits of the gate: calibrating, deciding, tracing, replaying, resampled AUROCs."""
 
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import rankdata
 
+from timing import seconds
 from trueness.contract import Direction
 from trueness.decide.columns import columns_of_values
 from trueness.decide.deciding import decide_columns
@@ -109,16 +109,6 @@ def cpu(run: Callable[[], object]) -> float:
     start = time.process_time()
     run()
     return time.process_time() - start
-
-
-def seconds(run: Callable[[], object], repeats: int) -> float:
-    """Median time of a call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 if __name__ == "__main__":

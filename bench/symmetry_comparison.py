@@ -1,12 +1,10 @@
 """Ratios of the symmetry scores and of the comparison to numpy.unique, in one process."""
 
-import statistics
-import time
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
+from timing import seconds
 from trueness.stats.comparison import compare_partitions
 from trueness.stats.symmetry import symmetry_scores
 
@@ -27,16 +25,6 @@ def ratios(repeats: int = 5) -> list[tuple[str, float, float]]:
         ratio /= seconds(partial(np.unique, pairs, return_inverse=True), repeats)
         found.append((f"comparison, n = 1,000,000, {name}", ratio, 3.0))
     return found
-
-
-def seconds(run: Callable[[], object], repeats: int) -> float:
-    """Median time of a call."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
 
 
 if __name__ == "__main__":

@@ -123,3 +123,26 @@ def test_an_unknown_verdict_and_a_failing_one(
     assert main(["gate", str(LABELLED), "--gate", str(gate_file), "--fail-on", "acept"]) == 2
     assert "verdicts are accept, review, reject" in capsys.readouterr().err
     assert main(["gate", str(LABELLED), "--gate", str(gate_file), "--fail-on", "review"]) == 1
+
+
+def test_how_evidence_is_cut_is_said_to_every_verb_alike(tmp_path: Path) -> None:
+    joined = [row | {"evidence": " ".join(map(str, row["evidence"]))} for row in rows()]  # type: ignore[call-overload] # a list of texts
+    source, out = tmp_path / "joined.jsonl", tmp_path / "g.json"
+    source.write_text("".join(json.dumps(row) + "\n" for row in joined), "utf-8")
+    for cut in (("--split", "none"), ("--split", "sentences", "--window", "64")):
+        assert main(["ground", str(source), *OVERLAP, *cut]) == 0
+        assert calibrate(source, out, "--label", "label", *cut) == 0
+        assert main(["gate", str(source), "--gate", str(out), *cut]) == 0
+
+
+def test_a_value_that_gets_neither_better_nor_worse_carries_no_threshold(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draws, labels = tmp_path / "d.jsonl", tmp_path / "l.csv"
+    lines = [{"item": f"q{i}", "answers": ["a", "a", "ab"[i % 2]]} for i in range(140)]
+    draws.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    said = [f"q{i},{'unsupported' if i % 2 else 'supported'}" for i in range(140)]
+    labels.write_text("\n".join(["item,label", *said]) + "\n", "utf-8")
+    argv = ["calibrate", str(draws), "--sensor", "atlas", "--labels", str(labels)]
+    assert main([*argv, "--budget", "0.05", "-o", str(tmp_path / "g.json")]) == 2
+    assert "neither better nor worse" in capsys.readouterr().err

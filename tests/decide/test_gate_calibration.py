@@ -121,7 +121,7 @@ def test_trying_several_budgets_divides_delta_by_their_number() -> None:
     many = Gate(0.05, budgets_tried=5).fit(np.arange(250), [True] * 250).fitted.calibration
     assert many.promise.delta == Fraction(1, 100)
     assert many.tau < one.tau
-    assert many.to_dict()["promise"]["budgets_tried"] == 5  # type: ignore[index, call-overload]
+    assert many.to_dict()["promise"]["budgets_tried"] == 5  # type: ignore[index, call-overload] # plain JSON
 
 
 # populations
@@ -334,7 +334,7 @@ def separated(seed: int, n: int) -> tuple[NDArray[np.float64], list[bool], list[
 
 
 def evaluation_of(gate: Gate) -> dict[str, Any]:
-    return json.loads(json.dumps(gate.fitted.calibration.to_dict()))["evaluation"]  # type: ignore[no-any-return]
+    return json.loads(json.dumps(gate.fitted.calibration.to_dict()))["evaluation"]  # type: ignore[no-any-return] # plain JSON
 
 
 def test_five_source_folds_are_cross_fitted_with_supported_coverage_first() -> None:
@@ -366,7 +366,7 @@ def split(seed: int, n: int, lead: str, shift: float = 0.0) -> tuple[Any, Any, A
 
 def held(promise: Promise, one: tuple[Any, Any, Any], two: tuple[Any, Any, Any]) -> dict[str, Any]:
     made = calibrate(one[0], one[1], promise, groups=one[2], evaluation=two)
-    return json.loads(json.dumps(made.to_dict()))["calibration"]["evaluation"]  # type: ignore[no-any-return]
+    return json.loads(json.dumps(made.to_dict()))["calibration"]["evaluation"]  # type: ignore[no-any-return] # plain JSON
 
 
 def test_a_split_that_shares_a_source_is_refused_and_drift_breaks_the_promise_in_words() -> None:

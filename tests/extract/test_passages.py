@@ -26,7 +26,7 @@ def test_paragraphs_sentences_or_the_whole_are_passages() -> None:
     assert [p.text for p in split_passages(text, "whole")] == [text.strip()]
     assert split_passages(" \n\n ") == ()
     with pytest.raises(InputError, match="whole, paragraph or sentence"):
-        split_passages(text, "page")  # type: ignore[arg-type]
+        split_passages(text, "page")  # type: ignore[arg-type] # a wrong value on purpose
 
 
 @given(TEXT)

@@ -2,10 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +21,6 @@ from trueness.report.simplex import HEIGHT, triangle
 from trueness.report.views import extent, kinds, sort_key
 from trueness.report.web import MAX_BYTES
 
-FLAGS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 SCRIPT = "<script>document.title='owned'</script>"
 PARTS = (("gold", "gold"), ("wrong", "wrong"), ("no answer", "none"))
 
@@ -416,23 +409,6 @@ def test_late_parts_of_a_strip_are_counted_together_and_none_is_lost() -> None:
 
 def strips(strip: b.Strip) -> b.Table:
     return b.Table("Strips", ("One",), ((strip,),), 1)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not (CHROMIUM.exists() and DRIVER.exists() and find_spec("selenium")):
-        pytest.skip("chromium, its driver or selenium is not installed")
-    from selenium import webdriver  # noqa: PLC0415 - only where a browser is
-    from selenium.webdriver.chrome.service import Service  # noqa: PLC0415 - as above
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in FLAGS:
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    yield driver
-    driver.quit()
 
 
 def show(browser: Any, path: Path, made: Reading, *, width: int = 1280, script: bool = True) -> Any:

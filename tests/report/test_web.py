@@ -1,9 +1,7 @@
 """The page: everything escaped, bounded, readable without JavaScript, usable in a browser."""
 
 import re
-from collections.abc import Iterator
 from html.parser import HTMLParser
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +24,6 @@ from trueness.contract import blocks as b
 from trueness.contract.errors import InputError
 from trueness.report.web import MAX_BYTES
 
-FLAGS = (
-    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-CHROMIUM, DRIVER = Path("/usr/bin/chromium"), Path("/usr/bin/chromedriver")
 SCRIPT = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
 COUNTRIES = (
     *("France", "Japan", "Chad", "Peru", "Kenya", "Norway", "Egypt", "Mexico", "Ghana", "Nepal"),
@@ -452,23 +445,6 @@ def test_the_comparison_shows_the_details_that_were_asked_for() -> None:
 def test_no_readings_make_no_page() -> None:
     with pytest.raises(InputError, match="no readings were given"):
         report.page({})
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if not (CHROMIUM.exists() and DRIVER.exists() and find_spec("selenium")):
-        pytest.skip("chromium, its driver or selenium is not installed")
-    from selenium import webdriver  # noqa: PLC0415 - only where a browser is
-    from selenium.webdriver.chrome.service import Service  # noqa: PLC0415 - as above
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = str(CHROMIUM)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    for flag in FLAGS:
-        options.add_argument(flag)
-    driver = webdriver.Chrome(options=options, service=Service(str(DRIVER)))
-    yield driver
-    driver.quit()
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_pairs_lie_within_columns_and_agree_with_listing_them(
             split += b == c and a != d
     d_ = reading.details
     assert (d_["pairs_merged"], d_["pairs_split"], d_["n_changed"]) == (merged, split, changed)
-    assert sum(map(sum, d_["outcomes"])) == 2 * len(rows)  # type: ignore[arg-type]
+    assert sum(map(sum, d_["outcomes"])) == 2 * len(rows)  # type: ignore[arg-type] # a wrong value on purpose
     assert Reading.from_dict(reading.to_dict()) == reading
     json.dumps(d_)
 
@@ -100,7 +100,7 @@ def test_turned_round_and_reordered_it_is_the_same_change_backwards(
     assert there.details["pairs_merged"] == back.details["pairs_split"]
     assert there.details["merge_information"] == pytest.approx(back.details["split_information"])
     one, two = (r.details["certified_errors_change"] for r in (there, back))
-    assert one == -two  # type: ignore[operator]
+    assert one == -two  # type: ignore[operator] # a wrong value on purpose
     if there.value is not None:
         assert back.value is not None
         assert there.value == pytest.approx(-back.value)

@@ -163,7 +163,7 @@ def test_recovery_counts_distinct_symbols(rows: list[tuple[str | None, str | Non
     for t in range(2):
         said = [r[t] for r in rows if r[t] != "!error"]
         wanted = len(set(said)) / len(said) if said else None
-        assert d["recovery_ceiling_per_column"][t] == wanted  # type: ignore[index]
+        assert d["recovery_ceiling_per_column"][t] == wanted  # type: ignore[index] # plain JSON
     whole = [r for r in rows if "!error" not in r]
     assert d["recovery_ceiling_joint"] == (len(set(whole)) / len(whole) if whole else None)
 

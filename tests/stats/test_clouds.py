@@ -39,7 +39,7 @@ def test_cells_are_the_counts_of_the_draws_in_order(draws: Draws) -> None:
 
 @given(DRAWS, st.randoms())
 def test_the_order_of_draws_changes_nothing(draws: Draws, random: object) -> None:
-    shuffled = sorted(draws, key=lambda _: random.random())  # type: ignore[attr-defined]
+    shuffled = sorted(draws, key=lambda _: random.random())  # type: ignore[attr-defined] # of Hypothesis
     assert cells(of(shuffled)) == cells(of(draws))
 
 

@@ -63,7 +63,7 @@ def swapped(one: Entry) -> Entry:
         name: None if ends is None else (-ends[1], -ends[0])
         for name, ends in (("band", one.band), ("t90", one.t90))
     }
-    return replace(one, estimate=-one.estimate, **turned)  # type: ignore[arg-type]
+    return replace(one, estimate=-one.estimate, **turned)  # type: ignore[arg-type] # fields by name
 
 
 @pytest.mark.parametrize("vector", VECTORS.values(), ids=VECTORS)

@@ -148,4 +148,4 @@ def test_votes_and_policies_that_are_none_are_refused() -> None:
     with pytest.raises(InputError, match="0 votes cannot be cast"):
         majority(spelled("g"), (0,))
     with pytest.raises(InputError, match="policy is 'quorum'"):
-        majority(spelled("g"), (1,), policy="quorum")  # type: ignore[arg-type]
+        majority(spelled("g"), (1,), policy="quorum")  # type: ignore[arg-type] # a wrong value on purpose

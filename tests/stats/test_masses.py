@@ -70,7 +70,7 @@ def test_what_does_not_identify_the_masses_is_refused() -> None:
     with pytest.raises(InputError, match="negative or not real"):
         masses_from_power_sums([Fraction(1), Fraction(1, 4)], m=2)
     with pytest.raises(InputError, match="give exact fractions"):
-        masses_from_power_sums([1, 0.5], m=2)  # type: ignore[list-item]
+        masses_from_power_sums([1, 0.5], m=2)  # type: ignore[list-item] # a wrong value on purpose
     with pytest.raises(InputError, match="2 masses from 1 draws"):
         fit_masses([0.5], orders=(2,), m=2, k=1)
     with pytest.raises(InputError, match="3 masses from 8 draws and 1 orders"):

@@ -249,7 +249,7 @@ def test_without_a_right_answer_there_is_no_gold_and_no_wrong() -> None:
 def test_orders_that_are_none_are_refused() -> None:
     for order in (0, 1.5):
         with pytest.raises(InputError, match="an order is"):
-            spectrum(spelled("ga"), (order,))  # type: ignore[arg-type]
+            spectrum(spelled("ga"), (order,))  # type: ignore[arg-type] # a wrong value on purpose
     with pytest.raises(InputError, match="k0 is 0"):
         rarefied_plugin(np.array([0.5]), 0)
     assert spectrum(spelled("ga"), ())["total"].shape == (1, 0)

@@ -413,7 +413,7 @@ def test_limits_for_another_table_are_refused() -> None:
     with pytest.raises(InputError, match="barred answer codes span"):
         most_right(votes, Limits(ones(2), barred_pairs=np.array([[0, 2]])))
     with pytest.raises(InputError, match="'exact' or 'relaxation'"):
-        most_right(votes, Limits(ones(2)), kind="fast")  # type: ignore[arg-type]
+        most_right(votes, Limits(ones(2)), kind="fast")  # type: ignore[arg-type] # a wrong value on purpose
 
 
 def test_votes_that_do_not_fit_are_refused() -> None:

@@ -108,7 +108,7 @@ def test_no_number_that_is_not_finite_leaves_in_a_result() -> None:
 )
 def test_a_record_that_is_no_result_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(InputError):
-        result_from({**RESULT.to_dict(), **change})  # type: ignore[dict-item]
+        result_from({**RESULT.to_dict(), **change})  # type: ignore[dict-item] # a wrong value on purpose
 
 
 def test_a_record_that_lacks_its_notes_is_refused() -> None:

@@ -18,7 +18,6 @@ from trueness.decide.retracing import replay as replayed
 from trueness.decide.stored import GateFile, read_gate
 from trueness.decide.trace import read_key
 from trueness.report.load import load
-from trueness.table import read_answers
 from trueness.table.delimited import read_delimited
 from trueness.table.evidence_reading import read_evidence
 from trueness.table.jsonlines import read_json
@@ -26,6 +25,13 @@ from trueness.table.sniff import FileKind, sniff
 
 SENSOR = "energy"
 _CLAIMS = ("claim", "evidence", "item", "group", "label")
+_EMBEDDING = frozenset(
+    (
+        *("claim", "evidence", "label", "weights", "embedder", "revision", "split", "window"),
+        *("overlap", "corpus", "entailer", "cache", "advance"),
+    )
+)
+"""What only sensors of claims take."""
 _PROMISE = (
     "budget", "level", "error", "method", "unit", "population", "reject_budget", "budgets_tried",
     "negatives", "seed",
@@ -161,8 +167,7 @@ def measured(source: str | Path | Reading, *, sensor: str = SENSOR, **given: Any
     given = {k: v for k, v in given.items() if v is not None}
     if getattr(module, "TABLE", "answers") == "evidence":
         return ground(path, sensor=sensor, **given)
-    given = {k: v for k, v in given.items() if k not in {"claim", "evidence", "label", "cache"}}
-    return measure(sensor, read_answers(path), **given)
+    return measure(sensor, path, **{k: v for k, v in given.items() if k not in _EMBEDDING})
 
 
 def label_file(

@@ -9,6 +9,7 @@ from trueness.contract.serial import Json, canonical, plain
 from trueness.extract.audit import extraction_audit
 from trueness.extract.scores import own_scores
 from trueness.table import NULL, OUTCOMES, AnswerTable, Outcome
+from trueness.table.tallies import by_outcome
 
 _SHOWN = 20
 _SAID = {
@@ -53,7 +54,7 @@ def log_facts(table: AnswerTable) -> dict[str, Json]:
         "dropped": {} if log is None else plain(log.dropped),
         "duplicates": [] if log is None else list(log.duplicates),
         "conditions": list(table.conditions),
-        "outcomes": plain(outcomes_of(table)),
+        "outcomes": plain(by_outcome(table)),
         "completed": table.completed,
         "extractor": table.extractor,
         "audit": plain(extraction_audit(table)),
@@ -63,21 +64,6 @@ def log_facts(table: AnswerTable) -> dict[str, Json]:
         "warnings": [] if log is None else list(log.warnings),
         "notes": [n for n in table.notes if log is None or n not in log.warnings],
     }
-
-
-def outcomes_of(table: AnswerTable) -> dict[str, int]:
-    """Draws by outcome and reason, most frequent first."""
-    width = len(table.reason.words) + 1
-    key = table.outcome.astype(np.int64) * width + table.reason.codes + 1
-    weight = np.ones(len(table), np.int64) if table.weight is None else table.weight
-    codes, where = np.unique(key, return_inverse=True)
-    counts = np.bincount(where, weight, minlength=len(codes)).astype(np.int64)
-    out = {}
-    for at in np.argsort(-counts, kind="stable").tolist():
-        outcome, reason = divmod(int(codes[at]), width)
-        said = f": {table.reason.words[reason - 1]}" if reason else ""
-        out[f"{OUTCOMES[outcome].value}{said}"] = int(counts[at])
-    return out
 
 
 def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ...]:
@@ -92,7 +78,7 @@ def log_blocks(table: AnswerTable, facts: Mapping[str, Json]) -> tuple[Block, ..
                 if facts[name] is not None
             ),
         ),
-        _counts("Outcomes", outcomes_of(table)),
+        _counts("Outcomes", by_outcome(table)),
         *_audit(table),
         *_own_scores(table),
         *_lists(facts),

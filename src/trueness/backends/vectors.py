@@ -1,16 +1,15 @@
 """Vectors that were computed before, in one file that never grows past its bound."""
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from trueness.backends.cache_file import open_cache
 from trueness.backends.embedder import Role, Vectors
 from trueness.backends.weights import text_sha256
-from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 
 _SCHEMA = (
@@ -61,7 +60,7 @@ class VectorCache:
     def get(self, keys: Sequence[str]) -> dict[str, Vectors]:
         """The vectors that are there, by key."""
         found: dict[str, Vectors] = {}
-        with self._open() as db:
+        with open_cache(self.path, _SCHEMA, _AGES) as db:
             now = _now(db)
             for start in range(0, len(keys), _MANY):
                 some = keys[start : start + _MANY]
@@ -75,7 +74,7 @@ class VectorCache:
 
     def put(self, vectors: Mapping[str, Vectors]) -> None:
         """Store vectors, then drop the longest unused ones above the bound."""
-        with self._open() as db:
+        with open_cache(self.path, _SCHEMA, _AGES) as db:
             now = _now(db)
             rows = [(key, now, *_row(vector)) for key, vector in vectors.items()]
             db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?, ?)", rows)
@@ -83,7 +82,7 @@ class VectorCache:
 
     def n_bytes(self) -> int:
         """How much is kept, in bytes as the bound counts them."""
-        with self._open() as db:
+        with open_cache(self.path, _SCHEMA, _AGES) as db:
             return _total(db)
 
     def _shrink(self, db: sqlite3.Connection) -> None:
@@ -97,23 +96,6 @@ class VectorCache:
             gone.append((key,))
             excess -= size
         db.executemany("DELETE FROM vectors WHERE key = ?", gone)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        db = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=30)
-            db.execute(_SCHEMA)
-            db.execute(_AGES)
-            with db:
-                yield db
-        except (OSError, sqlite3.Error) as error:
-            msg = f"cannot use the vector cache {self.path}: {error}. Remove it or use --no-cache."
-            raise InputError(msg) from error
-        finally:
-            if db is not None:
-                db.close()
 
 
 def _row(vector: Vectors) -> tuple[int, str, bytes]:

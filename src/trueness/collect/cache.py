@@ -1,15 +1,13 @@
 """Requests that were answered before: the key is the whole request, epoch and seed included."""
 
 import json
-import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from trueness.backends.cache_file import open_cache
 from trueness.backends.protocol import Model, Request, Result, Step
 from trueness.backends.weights import text_sha256
-from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, result TEXT NOT NULL)"
@@ -65,7 +63,7 @@ class RequestCache:
 
     def get(self, requests: Mapping[str, Request]) -> dict[str, Result]:
         """The results that are there, by cache key."""
-        with self._open() as db:
+        with open_cache(self.path, _SCHEMA) as db:
             found = {}
             for key, request in requests.items():
                 row = db.execute("SELECT result FROM answers WHERE key = ?", (key,)).fetchone()
@@ -76,24 +74,8 @@ class RequestCache:
     def put(self, results: Mapping[str, Result]) -> None:
         """Store completed answers; failures are never stored."""
         done = [(key, _dump(r)) for key, r in results.items() if r.error is None]
-        with self._open() as db:
+        with open_cache(self.path, _SCHEMA) as db:
             db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", done)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        db = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=30)
-            db.execute(_SCHEMA)
-            with db:
-                yield db
-        except (OSError, sqlite3.Error) as error:
-            msg = f"cannot use the cache {self.path}: {error}. Remove it or use --no-cache."
-            raise InputError(msg) from error
-        finally:
-            if db is not None:
-                db.close()
 
 
 def _dump(result: Result) -> str:

@@ -13,6 +13,7 @@ from trueness.sensors.atlas.protocols import flat
 from trueness.sensors.atlas.rights import Rights, rights_of
 from trueness.stats.clouds import Clouds
 from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, Protocol
+from trueness.table.tallies import by_outcome
 
 ANSWERED, ERROR = OUTCOMES.index(Outcome.ANSWERED), OUTCOMES.index(Outcome.ERROR)
 NO_ANSWER = OUTCOMES.index(Outcome.NO_ANSWER)
@@ -432,12 +433,12 @@ def _greedy(
 def _reasons(table: AnswerTable) -> dict[str, int]:
     """Draws without an answer, by outcome and reason, most frequent first."""
     quiet = (table.outcome != ANSWERED) & (table.outcome != ERROR)
-    return _tally(table, quiet)
+    return by_outcome(table, quiet)
 
 
 def failures(table: AnswerTable) -> dict[str, int]:
     """Missing draws by reason, most frequent first."""
-    return _tally(table, table.outcome == ERROR)
+    return by_outcome(table, table.outcome == ERROR)
 
 
 def n_unread(arm: Arm) -> int:
@@ -449,20 +450,6 @@ def n_unread(arm: Arm) -> int:
     rows = np.array([*missed, False])[table.reason.codes]
     rows &= (table.outcome == NO_ANSWER) & (table.completion.codes != NULL)
     return int(rows.sum() if table.weight is None else table.weight[rows].sum())
-
-
-def _tally(table: AnswerTable, rows: NDArray[np.bool_]) -> dict[str, int]:
-    width = len(table.reason.words) + 1
-    key = table.outcome[rows].astype(np.int64) * width + table.reason.codes[rows] + 1
-    weight = np.ones(len(key), np.int64) if table.weight is None else table.weight[rows]
-    codes, where = np.unique(key, return_inverse=True)
-    counts = np.bincount(where, weight, minlength=len(codes)).astype(np.int64)
-    out = {}
-    for at in np.argsort(-counts, kind="stable").tolist():
-        outcome, reason = divmod(int(codes[at]), width)
-        said = "" if reason == 0 else f": {table.reason.words[reason - 1]}"
-        out[f"{OUTCOMES[outcome].value}{said}"] = int(counts[at])
-    return out
 
 
 def _same_texts(table: AnswerTable) -> bool:
