@@ -270,9 +270,11 @@ def test_a_damaged_row_is_computed_anew(tmp_path: Path) -> None:
 def test_a_file_that_is_no_cache_is_one_clear_error(tmp_path: Path) -> None:
     path = tmp_path / "v.sqlite"
     path.write_text("this is no database, and it is long enough to be looked at", "utf-8")
-    with pytest.raises(InputError, match="cannot use the cache .*v.sqlite: file is not a database"):
+    with pytest.raises(
+        InputError, match=r"cannot use the cache .*v\.sqlite: file is not a database"
+    ):
         VectorCache(path).get(["a"])
-    with pytest.raises(InputError, match="cannot use the cache .*v.sqlite/below"):
+    with pytest.raises(InputError, match=r"cannot use the cache .*v\.sqlite/below"):
         VectorCache(path / "below").put({})
 
 

@@ -1,5 +1,6 @@
 """What is tried in which order: the host, reasoning, markers, lines, candidates, reasons."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from trueness.contract.errors import InputError
-from trueness.extract import extract, extractor_name, fingerprint
+from trueness.extract import extract, extractor_name, fingerprint, keyed
 from trueness.extract.markers import markers
 from trueness.extract.settings import KINDS, Settings, settings_of
 from trueness.extract.trimming import is_infrastructure, run_on_at
-from trueness.table import Outcome
+from trueness.table import Outcome, read_answers
 
 
 @pytest.mark.parametrize(
@@ -235,3 +236,12 @@ def test_the_short_extractors_are_what_they_were() -> None:
 def test_unknown_settings_are_refused_by_name(given: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
         extract("5", **given)  # type: ignore[arg-type] # refused at run time
+
+
+def test_shuffled_options_without_a_recorded_order_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "draws.jsonl"
+    head = {"protocol": {"model": "m", "shuffled_choices": True}}
+    rows = [{"item": "q", "completions": ["The answer is A.", "The answer is B."]}]
+    path.write_text("\n".join(map(json.dumps, [head, *rows])) + "\n", "utf-8")
+    with pytest.raises(InputError, match="letters cannot be compared"):
+        keyed(read_answers(path), kind="option")

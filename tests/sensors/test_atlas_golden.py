@@ -120,3 +120,19 @@ def test_the_spelling_audit_comes_out_as_recorded(
     assert audit["u2_raw"][0] == pytest.approx(float(Fraction(expected["u2_raw_before"])))
     assert audit["u2_keyed"][0] == pytest.approx(float(Fraction(expected["u2_canonical_before"])))
     assert (audit["n_vanishing"] == 1) is expected["vanishes"]
+
+
+def test_the_published_witnesses_have_their_entropies_and_distances_beside_their_p() -> None:
+    before, after = [*["260"] * 3, None], ["1.2", "260", "3", "35"]
+    letters = (["B", "D", "D", None], ["C", "D", "D", None])
+    reading = compare(
+        drawn({"gsm": before, "gpqa": letters[0]}, golds=None),
+        drawn({"gsm": after, "gpqa": letters[1]}, golds=None),
+        Params(replicates=200),
+    )
+    gsm, gpqa = (entry.extra for entry in reading.per_item)
+    assert gsm["h2_plugin"] == pytest.approx([0.470, 1.386], abs=5e-4)
+    assert (gsm["tv"], gsm["p_tv"]) == pytest.approx((3 / 4, 17 / 35))
+    assert gpqa["h2_plugin"] == pytest.approx([0.981, 0.981], abs=5e-4)
+    assert (gpqa["tv"], gpqa["p_tv"]) == pytest.approx((1 / 4, 1))
+    assert (gsm["l2"], gpqa["l2"]) == pytest.approx((1 / 8, -7 / 24))

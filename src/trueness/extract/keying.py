@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.contract.errors import InputError
 from trueness.extract.naming import VERBATIM
 from trueness.extract.settings import Extractor, Kind, Locale, Settings, Units
 from trueness.extract.short import short_rule
@@ -17,6 +18,8 @@ from trueness.table.answers import OUTCOMES, AnswerTable, Outcome
 from trueness.table.column import NULL, Column
 from trueness.table.singles import SingleWords
 
+SHUFFLED = "shuffled_choices"
+"""Field of a protocol that says that every draw saw the options in an order of its own."""
 _ANSWERED, _NO_ANSWER, _REFUSED, _ERROR = (
     OUTCOMES.index(o) for o in (Outcome.ANSWERED, Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.ERROR)
 )
@@ -78,6 +81,7 @@ def keyed(
         decimals=decimals,
         choices_by_text=kind == "option" and bool({CHOICES, ORDER} & set(table.extras)),
     )
+    _check_order(table)
     if kind in SHORT_KINDS:
         return _short(table, kind, fold_case=fold_case)
     if _holds_keys(table):
@@ -87,6 +91,18 @@ def keyed(
     table, notes = keyed_golds(table, settings)
     table = keyed_completions(table, settings)
     return replace(table, notes=(*table.notes, *notes), extractor=settings.name)
+
+
+def _check_order(table: AnswerTable) -> None:
+    """Raise `InputError` where options were shuffled and nothing says in which order."""
+    shuffled = [c for c, p in table.protocols.items() if p.fields.get(SHUFFLED)]
+    if shuffled and not {CHOICES, ORDER} & set(table.extras):
+        msg = (
+            f"the protocol of condition {shuffled[0]!r} says {SHUFFLED}, and no column {CHOICES!r} "
+            "or choice_order says in which order a draw was shown them; letters cannot be "
+            "compared. Record the order of every draw."
+        )
+        raise InputError(msg)
 
 
 def _holds_keys(table: AnswerTable) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
+from trueness.table.aliases import ALIASES
 from trueness.table.bulk import BulkSource, read_parquet
 from trueness.table.cells import CellSource, Constant, is_missing
 from trueness.table.column import Column
@@ -32,8 +33,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "knowledge",
         "premise",
     ),
-    "item": ("item", "id", "sample_id", "doc_id", "question_id", "idx"),
-    "group": ("group", "source", "document", "cluster"),
+    "item": ALIASES["item"],
+    "group": (*ALIASES["group"], "source"),
     "label": ("label",),
 }
 """Ours → what is accepted for it, in any case; the first that a source has is taken."""

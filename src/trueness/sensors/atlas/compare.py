@@ -239,6 +239,10 @@ def _per_item(found: Change) -> Callable[[int], ItemReading]:
             "draws": [int(k[item]) for k in draws],
             "missing": [int(f.arm.missing[item]) for f in (before, after)],
             "gold": list(found.atlas.rights.golds[item] or ()) or None,
+            **{
+                name: [number(f.entropies[name][item]) for f in (before, after)]
+                for name in before.entropies
+            },
         }
         if found.pairs is not None:
             extra |= found.pairs.of_item(item)

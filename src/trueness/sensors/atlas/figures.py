@@ -97,6 +97,12 @@ class Figures:
         won["pass"] = pass_at(few, sizes)
         return {name: tuple(map(number, slice_mean(v).value)) for name, v in won.items()}
 
+    @cached_property
+    def entropies(self) -> dict[str, NDArray[np.float64]]:
+        """Collision entropy of every item, plug-in and by way of U_2; nan where there is none."""
+        u2 = spectrum(self.clouds, (COLLISION,))["total"][:, 0]
+        return {"h2_plugin": h2_plugin(self.clouds), "h2_from_u2": h2_from_u2(u2)}
+
     def _entropy(self) -> float | None:
         """Of the mean collision; None where order 2 is not measured or no two draws agreed."""
         if COLLISION not in self.params.orders:
@@ -107,7 +113,7 @@ class Figures:
     def details(self) -> dict[str, Json]:
         """Named figures of the arm alone."""
         low, high = self.draws
-        plugin = slice_mean(h2_plugin(self.clouds)[:, None]).value[0]
+        plugin = slice_mean(self.entropies["h2_plugin"][:, None]).value[0]
         return {
             "condition": self.arm.condition,
             "n_draws": int(self.clouds.draws.sum()),

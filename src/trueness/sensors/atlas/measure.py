@@ -169,6 +169,7 @@ def _per_item(
             "missing": int(figures.arm.missing[item]),
             "gold": list(found.rights.golds[item] or ()) or None,
             "parts": {p: number(figures.parts[p][item, at]) for p in PARTS},
+            **{name: number(h[item]) for name, h in figures.entropies.items()},
         }
         value = number(figures.parts["total"][item, at])
         if state is not State.MEASURED:
