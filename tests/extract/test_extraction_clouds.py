@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from trueness.extract import keyed, own_scores, sensitivity
+from trueness.extract import keyed
+from trueness.extract.scores import own_scores
+from trueness.extract.sensitivity import sensitivity
 from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers
 
 CLOUDS = Path(__file__).parents[1] / "data" / "clouds"

@@ -12,17 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueness.contract.errors import InputError
-from trueness.extract import (
-    check_rule,
-    extract,
-    extraction_audit,
-    extractor_name,
-    keyed,
-    named,
-    rule_of,
-    sensitivity,
-)
+from trueness.extract import check_rule, extract, extractor_name, keyed, named, rule_of
+from trueness.extract.audit import extraction_audit
 from trueness.extract.naming import VERBATIM
+from trueness.extract.sensitivity import sensitivity
 from trueness.extract.settings import Settings
 from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers
 from trueness.table.column import Column

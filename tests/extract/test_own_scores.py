@@ -2,8 +2,8 @@
 
 import pytest
 
-from trueness.extract import keyed, own_scores
-from trueness.extract.scores import SHOWN, OwnScores
+from trueness.extract import keyed
+from trueness.extract.scores import SHOWN, OwnScores, own_scores
 from trueness.table import read_answers
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from trueness.contract.errors import InputError
 from trueness.extract import keyed, named, rule_of
-from trueness.extract.aliases import merged, read_aliases
 from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, read_answers
 
 _BY_TEXT = [OUTCOMES.index(o) for o in (Outcome.NO_ANSWER, Outcome.REFUSED)]
@@ -119,6 +118,8 @@ def _merged(table: AnswerTable, aliases: Any) -> AnswerTable:
     """The table with answers that a file declares one made one, before anything is counted."""
     if aliases is None:
         return table
+    from trueness.extract.aliases import merged, read_aliases  # noqa: PLC0415 - seldom needed
+
     rule = rule_of(table.extractor)
     if rule is None:
         msg = (

@@ -1,7 +1,5 @@
 """Text to canonical answer keys, versioned. Never sees the gold of an item."""
 
-from trueness.extract.audit import ExtractionAudit as ExtractionAudit
-from trueness.extract.audit import extraction_audit as extraction_audit
 from trueness.extract.entities import normalise_entities as normalise_entities
 from trueness.extract.entities import normalise_entity as normalise_entity
 from trueness.extract.extraction import extract as extract
@@ -12,11 +10,6 @@ from trueness.extract.naming import named as named
 from trueness.extract.naming import rule_of as rule_of
 from trueness.extract.numbers import exact_number as exact_number
 from trueness.extract.result import Extraction as Extraction
-from trueness.extract.scores import OwnScores as OwnScores
-from trueness.extract.scores import own_scores as own_scores
-from trueness.extract.sensitivity import Change as Change
-from trueness.extract.sensitivity import ExtractorShare as ExtractorShare
-from trueness.extract.sensitivity import sensitivity as sensitivity
 from trueness.extract.settings import EXTRACTORS as EXTRACTORS
 from trueness.extract.settings import KINDS as KINDS
 from trueness.extract.settings import Extractor as Extractor

@@ -14,7 +14,6 @@ from trueness.table.cells import CellSource, Source
 from trueness.table.delimited import read_delimited
 from trueness.table.frames import read_frame
 from trueness.table.jsonlines import FORMAT, read_json
-from trueness.table.logs import openai_evals
 from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
 from trueness.table.shards import concat, shard_files
@@ -127,6 +126,8 @@ def _shards(source: object) -> Sequence[object] | None:
 
 
 def _all_sampling(source: object) -> AnswerTable:
+    from trueness.table.logs import openai_evals  # noqa: PLC0415 - read when such a log is
+
     path = Path(source) if isinstance(source, (str, os.PathLike)) else None
     if path is None or log_reader(path) is not openai_evals:
         msg = (
