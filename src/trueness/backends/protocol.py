@@ -17,6 +17,7 @@ CAPABILITIES = frozenset(
         "embeddings_in",
         "allowed_answers",
         "hidden_states",
+        "scores",
     }
 )
 """Everything that a condition or a study may ask of a model."""
@@ -45,6 +46,11 @@ class Request:
         Of this draw.
     shared : int
         How many leading ids this request shares with its batch; 0 forbids reuse of their cache.
+    noise : float
+        Standard deviations of the prompt's own embedding block that are added to the embeddings,
+        drawn from the seed; anything but 0 needs ``embeddings_in``.
+    allowed : tuple of str
+        Texts one of which is to be written; empty for anything. Needs ``allowed_answers``.
     """
 
     key: Key
@@ -55,6 +61,8 @@ class Request:
     stop: tuple[str, ...] = ()
     seed: int = 0
     shared: int = 0
+    noise: float = 0.0
+    allowed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
