@@ -22,7 +22,8 @@ def test_the_list_shows_every_study_with_needs_and_estimate(
     out, _ = run(capsys, "--list")
     for name in declared_studies():
         assert f"{name}: {declared_study(name).question}" in out
-    assert out.count("needs nothing; about ") == len(declared_studies())
+        needs = ", ".join(declared_study(name).requires) or "nothing"
+        assert f"{declared_study(name).question}\n  needs {needs}; about " in out
     rows = json.loads(run(capsys, "--list", "--json")[0])
     assert [row["id"] for row in rows] == list(declared_studies())
 

@@ -56,7 +56,7 @@ def test_emptied_and_permuted_evidence(embedder: Embedder) -> None:
 def test_every_wrong_binding_lies_below_every_claim_with_foreign_evidence(
     embedder: Embedder,
 ) -> None:
-    rows = lines(ROOT / "tests/data/binding/binding.jsonl")
+    rows = lines(ROOT / "src/trueness/data/claims/binding.jsonl")
     step = len(rows) // 2
     shifted = [rows[(i + step) % len(rows)] for i in range(len(rows))]
     wrong = measured([_row(r, "wrong", r) for r in rows], embedder)

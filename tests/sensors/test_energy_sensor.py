@@ -22,7 +22,7 @@ from trueness.table.evidence_reading import read_evidence
 
 BINDING = [
     json.loads(line)
-    for line in (Path(__file__).parents[1] / "data/binding/binding.jsonl")
+    for line in (Path(__file__).parents[2] / "src/trueness/data/claims/binding.jsonl")
     .read_text("utf-8")
     .splitlines()
 ]

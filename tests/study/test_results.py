@@ -272,7 +272,7 @@ def planted(beyond: int, monkeypatch: pytest.MonkeyPatch) -> Result:
         return Found((), contrasts, {"repeats": 1})
 
     monkeypatch.setattr(carrying_out, "runner_of", lambda _: run)
-    return carry_out("atlas-intervals")
+    return carry_out("atlas-intervals").result
 
 
 @pytest.mark.parametrize(("beyond", "outcome"), [(0, "supported"), (1, "refuted")])

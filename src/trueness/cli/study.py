@@ -1,10 +1,11 @@
 """``trueness study``: an experiment declared as data, and the file that it leaves."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trueness.cli import options
 from trueness.cli import output as _output
 
 if TYPE_CHECKING:
@@ -13,6 +14,19 @@ if TYPE_CHECKING:
     from trueness.study.results import Result
 
 _MOST_SHOWN = 12
+_SHOWN = {
+    "name": "contrast",
+    "estimate": "estimate",
+    "low": "low",
+    "high": "high",
+    "p_holm": "p (Holm)",
+    "n": "n",
+    "beyond": "beyond",
+    "open": "open",
+    "state": "state",
+    "where": "where",
+}
+"""Fields of a contrast that are printed, where it has them."""
 
 
 @click.command(short_help="Run a declared experiment; it leaves one result file.")
@@ -23,8 +37,17 @@ _MOST_SHOWN = 12
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
-    help="At most N repeats: quick, and marked partial.",
+    help="At most N repeats, or N groups of data: quick, and marked partial.",
 )
+@click.option(
+    "--data",
+    type=options.existing_file(),
+    help="Claims of your own: claim, evidence, label, group.",
+)
+@click.option("--embedder", metavar="NAME", help="As for ground; the declared one when left out.")
+@click.option("--model", metavar="NAME", help="As for ask; the declared one when left out.")
+@click.option("--second-model", metavar="NAME", help="Where a study compares two.")
+@click.option("--world", type=click.Choice(["synthetic"]), help="A made world in place of data.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Of everything random.")
 @click.option(
     "-o",
@@ -42,6 +65,7 @@ def study(
     seed: int | None,
     output: Path | None,
     as_json: bool,
+    **swapped: Any,
 ) -> None:
     """Run the study ID and write its result, with commit, seed, intervals and cost.
 
@@ -52,6 +76,7 @@ def study(
     from trueness.contract.serial import dumps
     from trueness.study.carrying_out import carry_out, planned_repeats
     from trueness.study.declarations import declared_studies, declared_study
+    from trueness.study.inputs import Inputs
     from trueness.study.results import write_result
 
     if listed == (name is not None):
@@ -68,8 +93,10 @@ def study(
         return
     path = output or Path("results") / f"{name}{'' if limit is None else '.partial'}.json"
     _check(path)
-    result = carry_out(name, seed=seed, limit=limit, progress=_output.note)
-    write_result(result, path)
+    inputs = Inputs(**swapped)
+    carried = carry_out(name, inputs=inputs, seed=seed, limit=limit, progress=_output.note)
+    result = carried.result
+    write_result(result, path, table=carried.table)
     _output.note(f"wrote {path}")
     if as_json:
         _output.show(dumps(result.to_dict(), indent=2))
@@ -117,6 +144,9 @@ def _words(plan: dict[str, object]) -> list[str]:
 
 
 def _sentence(result: "Result", declaration: "Declaration") -> str:
+    if not result.reading.expressions:
+        why = " ".join(result.notes) or "see its notes"
+        return f"not applicable: {why}"
     marks = [] if result.citable else ["not citable"]
     marks += ["partial"] if result.partial else []
     marks += ["code differs from its commit"] if result.dirty else []
@@ -128,11 +158,17 @@ def _sentence(result: "Result", declaration: "Declaration") -> str:
 def _contrasts(result: "Result") -> "Table":
     from trueness.contract.blocks import Table
 
-    rows = []
-    for record in result.contrasts:
-        where = record["where"]
-        names = [str(w) for w in where] if isinstance(where, list) else []
-        shown = ", ".join(names[:_MOST_SHOWN]) + (" …" if len(names) > _MOST_SHOWN else "")
-        rows.append((*(str(record[key]) for key in ("name", "n", "beyond", "open")), shown))
-    columns = ("contrast", "rates", "beyond", "open", "where")
-    return Table("Rates against their levels", columns, tuple(rows), len(rows))
+    given = [key for key in _SHOWN if any(key in record for record in result.contrasts)]
+    rows = tuple(tuple(_cell(record.get(key)) for key in given) for record in result.contrasts)
+    names = tuple(_SHOWN[key] for key in given)
+    return Table("The declared contrasts", names, rows, len(rows))
+
+
+def _cell(value: object) -> str:
+    """A field of a contrast as it is read."""
+    if isinstance(value, list):
+        named = ", ".join(map(str, value[:_MOST_SHOWN]))
+        return named + (" …" if len(value) > _MOST_SHOWN else "")
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "" if value is None else str(value)

@@ -1,33 +1,47 @@
 """A study from its declaration to its record."""
 
 import time
+from dataclasses import dataclass
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, plain
+from trueness.stats.multiplicity import holm
 from trueness.study import provenance
 from trueness.study.declarations import Declaration, declared_study
 from trueness.study.expressions import evaluate
 from trueness.study.found import Found
+from trueness.study.inputs import Inputs
 from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result
 from trueness.study.runners import Progress, runner_of
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A result, and the rows from which it can be computed again."""
+
+    result: Result
+    table: tuple[Record, ...]
 
 
 def carry_out(
     name: str,
     *,
+    inputs: Inputs | None = None,
     seed: int | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Carried:
     """Run a study that comes along; its record.
 
     Parameters
     ----------
     name : str
+    inputs : Inputs, optional
+        Data, embedder or model in place of the declared ones.
     seed : int, optional
         The declared one when left out.
     limit : int, optional
-        At most so many repeats; fewer than declared makes the result partial.
+        At most so many repeats or groups of data; fewer than declared makes the result partial.
     progress : callable, optional
         Is told what comes next.
 
@@ -44,10 +58,13 @@ def carry_out(
         raise InputError(msg)
     code = provenance.code_of()
     start = time.monotonic()
-    found = runner_of(name)(declaration, seed=seeded, repeats=repeats, progress=progress)
+    chosen = inputs or Inputs()
+    found = runner_of(name)(
+        declaration, inputs=chosen, seed=seeded, repeats=repeats, progress=progress
+    )
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)
-    return Result(
+    result = Result(
         study=name,
         declaration_sha256=declaration.sha256,
         schema=SCHEMA,
@@ -57,16 +74,19 @@ def carry_out(
         versions=provenance.versions(),
         utc=provenance.now(),
         machine=provenance.machine(),
-        model=None,
+        model=found.model,
         seeds=(seeded,),
         draws=found.draws,
         rows=found.rows,
         contrasts=contrasts,
         published=found.published,
-        reading=decide(declaration, {"contrasts": contrasts, "draws": found.draws}),
+        reading=_reading(declaration, found, contrasts),
         cost=_cost(found, seconds),
-        notes=found.notes,
+        notes=(*_swapped(chosen), *found.notes),
+        data=found.data,
+        protocols=found.protocols,
     )
+    return Carried(result, found.table)
 
 
 def planned_repeats(declaration: Declaration, limit: int | None) -> int:
@@ -100,7 +120,22 @@ def decide(declaration: Declaration, fields: object) -> Decisive:
     return Decisive(outcome, (supported, refuted))
 
 
+def _reading(declaration: Declaration, found: Found, contrasts: tuple[Record, ...]) -> Decisive:
+    if found.not_applicable is not None:
+        return Decisive(Outcome.NOT_APPLICABLE, ())
+    return decide(declaration, {"contrasts": contrasts, "draws": found.draws})
+
+
+def _swapped(inputs: Inputs) -> tuple[str, ...]:
+    """What took the place of what was declared."""
+    return tuple(f"Run with {name} = {value}." for name, value in inputs.given().items())
+
+
 def _contrasts(declaration: Declaration, found: Found) -> tuple[Record, ...]:
+    """The declared contrasts with what was found; Holm's p over the primary ones."""
+    primary = {c.name: found.contrasts[c.name].get("p") for c in declaration.contrasts if c.primary}
+    tested = {name: float(p) for name, p in primary.items() if isinstance(p, int | float)}
+    corrected = dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
     return tuple(
         {
             "name": c.name,
@@ -110,6 +145,7 @@ def _contrasts(declaration: Declaration, found: Found) -> tuple[Record, ...]:
             "unit": c.unit,
             "primary": c.primary,
             **found.contrasts[c.name],
+            **({"p_holm": corrected[c.name]} if c.name in corrected else {}),
         }
         for c in declaration.contrasts
     )

@@ -27,22 +27,28 @@ _KEYS: Mapping[str, frozenset[str]] = {
             "condition",
             "draws",
             "simulation",
+            "levels",
+            "sensor",
             "contrast",
             "reading",
             "budget",
         }
     ),
-    "inputs": frozenset({"items", "requires"}),
-    "protocol": frozenset({"decoding", "classes", "orders", "margin", "level"}),
-    "condition": frozenset({"name", "class", "laws"}),
-    "draws": frozenset({"k", "seeds"}),
+    "inputs": frozenset({"items", "requires", "slices", "most", "model", "relations"}),
+    "protocol": frozenset(
+        {"decoding", "classes", "orders", "margin", "level", "max_tokens", "observable", "batch"}
+    ),
+    "condition": frozenset({"name", "class", "laws", "prefix", "system", "noise", "allowed"}),
+    "draws": frozenset({"k", "seeds", "temperature"}),
+    "levels": frozenset({"name", "values"}),
+    "sensor": frozenset({"name", "params"}),
     "simulation": frozenset({"repeats", "replicates", "resplits", "judged_at", "slack"}),
     "contrast": frozenset({"name", "a", "b", "statistic", "unit", "primary"}),
     "reading": frozenset({"supported", "refuted"}),
     "budget": frozenset({"seconds", "requests"}),
 }
-_NEEDED = ("id", "question", "revisits", "status", "simulation", "contrast", "reading", "budget")
-_LISTS = ("condition", "contrast")
+_NEEDED = ("id", "question", "revisits", "status", "contrast", "reading", "budget")
+_LISTS = ("condition", "levels", "sensor", "contrast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,9 @@ class Declaration:
     requires : tuple of str
         Capabilities of a model; empty where none is asked.
     repeats : int
-        Simulated runs of each row.
+        Simulated runs of each row; where nothing is simulated, groups of each slice of data.
+    slices : tuple of str
+        Shipped slices of claims that it runs on.
     seed : int
     contrasts : tuple of Contrast
     supported, refuted : str
@@ -86,6 +94,7 @@ class Declaration:
     revisits: str
     status: str
     requires: tuple[str, ...]
+    slices: tuple[str, ...]
     repeats: int
     seed: int
     contrasts: tuple[Contrast, ...]
@@ -150,7 +159,8 @@ def parse_declaration(text: bytes) -> Declaration:
         revisits=_get(raw, "revisits", str),
         status=_get(raw, "status", str),
         requires=tuple(map(str, raw.get("inputs", {}).get("requires", ()))),
-        repeats=_get(raw["simulation"], "repeats", int),
+        slices=tuple(map(str, raw.get("inputs", {}).get("slices", ()))),
+        repeats=_repeats(raw),
         seed=int((raw.get("draws", {}).get("seeds") or [0])[0]),
         contrasts=tuple(_contrast(entry) for entry in raw["contrast"]),
         supported=_get(raw["reading"], "supported", str),
@@ -161,6 +171,19 @@ def parse_declaration(text: bytes) -> Declaration:
         raw=raw,
     )
     _check_meaning(found)
+    return found
+
+
+def _repeats(raw: Mapping[str, Any]) -> int:
+    """What a limit counts: repeats of a simulation, or groups of data."""
+    simulated, data = raw.get("simulation", {}), raw.get("inputs", {})
+    if ("repeats" in simulated) == ("most" in data):
+        msg = (
+            "a declaration needs either repeats in [simulation] or most in [inputs]: how often "
+            "rows are simulated, or how many groups of data are used. Give one of them."
+        )
+        raise InputError(msg)
+    found: int = _get(simulated, "repeats", int) if simulated else _get(data, "most", int)
     return found
 
 

@@ -24,7 +24,7 @@ class Evaluated:
     """An expression, the values of the fields that it read, and whether it holds."""
 
     expression: str
-    values: Mapping[str, float]
+    values: Mapping[str, float | None]
     holds: bool
 
 
@@ -64,7 +64,8 @@ def evaluate(expression: str, document: Json) -> Evaluated:
     """Whether a declared expression holds of a result.
 
     Comparisons ``path < number`` (also <=, >, >=, ==, !=) joined by ``and`` and ``or``, of which
-    ``and`` binds tighter. Nothing else is read, and nothing is executed.
+    ``and`` binds tighter. Nothing else is read, and nothing is executed. A field that is null, as
+    where nothing could be measured, makes its comparison fail: the reading stays unresolved.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def evaluate(expression: str, document: Json) -> Evaluated:
     >>> evaluate("a.n > 2 and a.bad == 0", {"a": {"n": 3, "bad": 1}}).holds
     False
     """
-    values: dict[str, float] = {}
+    values: dict[str, float | None] = {}
     holds = False
     for either in _split(expression, "or"):
         met = [_compared(part, document, values) for part in _split(either, "and")]
@@ -119,9 +120,12 @@ def _parsed(comparison: str) -> tuple[str, str, float]:
     return found[1], found[2], float(found[3])
 
 
-def _compared(comparison: str, document: Json, values: dict[str, float]) -> bool:
+def _compared(comparison: str, document: Json, values: dict[str, float | None]) -> bool:
     path, sign, number = _parsed(comparison)
     value = look_up(document, path)
+    if value is None:
+        values[path] = None
+        return False
     if isinstance(value, bool) or not isinstance(value, int | float):
         msg = f"{path!r} holds {value!r}; a reading compares numbers. Name a field with a number."
         raise InputError(msg)

@@ -21,6 +21,16 @@ class Found:
     published : tuple of mapping
     forwards, requests : int
         Of a model.
+    data : tuple of mapping
+        What it ran on: id, sha256, licence, how many were used and dropped, by reason.
+    model : mapping or None
+        Identity of the model or embedder that was asked.
+    protocols : tuple of mapping
+        Fingerprint and text of each, where answers were collected.
+    table : tuple of mapping
+        The rows from which everything above can be computed again.
+    not_applicable : str or None
+        Why the study has no answer here; its declared expressions are not read then.
     """
 
     rows: tuple[Record, ...]
@@ -30,3 +40,8 @@ class Found:
     published: tuple[Record, ...] = ()
     forwards: int = 0
     requests: int = 0
+    data: tuple[Record, ...] = ()
+    model: Record | None = None
+    protocols: tuple[Record, ...] = ()
+    table: tuple[Record, ...] = ()
+    not_applicable: str | None = None

@@ -24,6 +24,7 @@ from trueness.stats.permutation import omnibus, permutation_p
 from trueness.stats.verdicts import UNRESOLVED, Clause, Relation
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
+from trueness.study.inputs import Inputs
 from trueness.study.levels import Claim, Judge, Tally, contrast_record
 from trueness.study.simulated_clouds import (
     SimulatedPair,
@@ -66,6 +67,7 @@ class _Setting:
 def run(
     declaration: Declaration,
     *,
+    inputs: Inputs,
     seed: int,
     repeats: int,
     progress: Callable[[str], None] | None = None,
@@ -82,6 +84,7 @@ def run(
     progress : callable, optional
         Is told what comes next.
     """
+    inputs.only(declaration.id)
     knobs = declaration.table("simulation")
     judge = Judge(float(knobs["judged_at"]), float(knobs["slack"]))
     rows: list[Mapping[str, Json]] = []

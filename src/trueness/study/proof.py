@@ -6,6 +6,7 @@ from trueness.contract.serial import Json
 from trueness.study.calibration_proof import ProofRow, calibration_proof
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
+from trueness.study.inputs import Inputs
 
 _FAIL = "fail"
 
@@ -13,12 +14,13 @@ _FAIL = "fail"
 def run(
     declaration: Declaration,
     *,
+    inputs: Inputs,
     seed: int,
     repeats: int,
     progress: Callable[[str], None] | None = None,
 ) -> Found:
     """The proof with so many calibrations of each cell; parameters as for every study."""
-    del declaration
+    inputs.only(declaration.id)
     proof = calibration_proof(seed=seed, calibrations=repeats, progress=progress)
     failing = [row for row in proof.rows if row.must == _FAIL]
     holding = [row for row in proof.rows if row.must != _FAIL]

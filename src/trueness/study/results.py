@@ -1,7 +1,7 @@
 """What a study leaves: one strict JSON file that says how every number in it came about."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
@@ -53,7 +53,7 @@ class Result:
     machine : mapping
         Cores and device; neither host name nor path.
     model : mapping or None
-        None where no model was asked.
+        None where no model was asked; an embedder counts as one.
     seeds : tuple of int
     draws : mapping
     rows, contrasts, published : tuple of mapping
@@ -62,6 +62,10 @@ class Result:
     cost : mapping
     notes : tuple of str
         Deviations from the declaration; may be empty.
+    data : tuple of mapping
+        What it ran on: id, sha256, licence, n used, n dropped with reasons.
+    protocols : tuple of mapping
+        How answers were obtained: fingerprint and text.
     """
 
     study: str
@@ -82,6 +86,8 @@ class Result:
     reading: Decisive
     cost: Record
     notes: tuple[str, ...]
+    data: tuple[Record, ...] = ()
+    protocols: tuple[Record, ...] = ()
 
     @property
     def citable(self) -> bool:
@@ -108,6 +114,7 @@ def result_from(record: Record) -> Result:
         If a field is missing, unknown or of another kind, or the schema is another one.
     """
     wanted = [f.name for f in fields(Result)]
+    record = {**{name: list[Json]() for name in _LATER}, **record}
     missing, unknown = set(wanted) - set(record), set(record) - set(wanted)
     if missing or unknown or record["schema"] != SCHEMA:
         msg = (
@@ -149,13 +156,21 @@ def read_result(path: Path) -> Result:
     return result_from(found)
 
 
-def write_result(result: Result, path: Path) -> Path:
-    """Write a result as strict JSON, its folder made if it was not there; the path again."""
+def write_result(result: Result, path: Path, *, table: Sequence[Record] = ()) -> Path:
+    """Write a result as strict JSON, its folder made if it was not there; the path again.
+
+    The rows that it was computed from, where there are any, stand beside it: ``ID.table.jsonl``.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+    if table:
+        lines = "".join(dumps(plain(row)) + "\n" for row in table)
+        path.with_suffix(".table.jsonl").write_text(lines, encoding="utf-8")
     return path
 
 
+_LATER = ("data", "protocols")
+"""Fields that results of studies without data were once written without."""
 _KINDS: dict[str, type | tuple[type, ...]] = {
     "study": str,
     "declaration_sha256": str,
@@ -175,6 +190,8 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "reading": dict,
     "cost": dict,
     "notes": list,
+    "data": list,
+    "protocols": list,
 }
 
 
@@ -189,7 +206,7 @@ def _decisive(record: Json) -> Decisive:
             msg = f"{entry!r} is no evaluated expression of a reading. Run the study again."
             raise InputError(msg)
         values = entry["values"] if isinstance(entry["values"], dict) else {}
-        numbers = {k: v for k, v in values.items() if isinstance(v, int | float)}
+        numbers = {k: v for k, v in values.items() if v is None or isinstance(v, int | float)}
         made.append(Evaluated(str(entry["expression"]), numbers, bool(entry["holds"])))
     try:
         outcome = Outcome(str(record["outcome"]))

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
+from trueness.study.inputs import Inputs
 
 RUNNERS = {
     "atlas-intervals": "trueness.study.intervals",
@@ -20,9 +21,15 @@ class Runner(Protocol):
     """What carries a study out."""
 
     def __call__(
-        self, declaration: Declaration, *, seed: int, repeats: int, progress: Progress | None
+        self,
+        declaration: Declaration,
+        *,
+        inputs: Inputs,
+        seed: int,
+        repeats: int,
+        progress: Progress | None,
     ) -> Found:
-        """Rows and contrasts of so many repeats."""
+        """Rows and contrasts of so many repeats, or of so many groups of each slice of data."""
         ...
 
 
