@@ -10,6 +10,7 @@ from trueness.backends.protocol import Model as Model
 from trueness.backends.protocol import Request as Request
 from trueness.backends.protocol import Result as Result
 from trueness.backends.protocol import Step as Step
+from trueness.backends.protocol import Streaming as Streaming
 from trueness.backends.protocol import Tokenizer as Tokenizer
 from trueness.backends.protocol import require as require
 from trueness.backends.registry import EMBEDDERS as EMBEDDERS

@@ -18,6 +18,7 @@ CAPABILITIES = frozenset(
         "allowed_answers",
         "hidden_states",
         "scores",
+        "system_role",
     }
 )
 """Everything that a condition or a study may ask of a model."""
@@ -51,6 +52,8 @@ class Request:
         drawn from the seed; anything but 0 needs ``embeddings_in``.
     allowed : tuple of str
         Texts one of which is to be written; empty for anything. Needs ``allowed_answers``.
+    system : str
+        System prompt, given in the chat's own role; anything but "" needs ``system_role``.
     """
 
     key: Key
@@ -63,6 +66,7 @@ class Request:
     shared: int = 0
     noise: float = 0.0
     allowed: tuple[str, ...] = ()
+    system: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +74,14 @@ class Step:
     """One written token.
 
     ``logprob`` is its natural log-probability; ``gap`` the distance of the two likeliest tokens at
-    its place (log-probabilities, so logits too); None where the model does not say.
+    its place (log-probabilities, so logits too); None where the model does not say. ``token`` is
+    its text, from servers that number no tokens: ``id`` is None there.
     """
 
-    id: int
+    id: int | None
     logprob: float | None = None
     gap: float | None = None
+    token: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,8 @@ class Result:
     error : str or None
         Why there is no answer; the row is missing data then.
     attempts : int
+    system_fingerprint : str or None
+        The configuration that answered, as a server names it.
     """
 
     key: Key
@@ -109,6 +117,7 @@ class Result:
     n_reused: int = 0
     error: str | None = None
     attempts: int = 1
+    system_fingerprint: str | None = None
 
     @classmethod
     def failed(cls, key: Key, reason: str, *, attempts: int = 1) -> "Result":
@@ -190,6 +199,29 @@ class Model(Protocol):
 
     def close(self) -> None:
         """Give back what the model holds."""
+        ...
+
+
+@runtime_checkable
+class Streaming(Protocol):
+    """A model that takes all requests at once and keeps so many in flight as its server bears.
+
+    Each request is on its own: there is no batch that could change an answer.
+    """
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What the user should know of the replies so far, a sentence each."""
+        ...
+
+    def stream(self, requests: Sequence[Request]) -> Iterator[Sequence[Result]]:
+        """Results as they arrive: each part holds all that have come since the part before.
+
+        Raises
+        ------
+        BackendError
+            Where no further request can succeed: after the results that had arrived.
+        """
         ...
 
 

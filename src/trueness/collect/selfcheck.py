@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from trueness.backends.protocol import Key, Model, Request, Result
+from trueness.backends.protocol import Key, Model, Request, Result, Step
 from trueness.collect.prefixes import hash_order
 from trueness.contract.errors import ProtocolError
 
@@ -111,17 +111,21 @@ def compare(
 def _gap(batched: Result, alone: Result) -> float:
     """Distance of the two likeliest tokens where the two answers part; infinite if unknown."""
     for b, a in zip(batched.steps, alone.steps, strict=False):
-        if b.id != a.id:
+        if not _same_token(b, a):
             gaps = [s.gap for s in (b, a) if s.gap is not None]
             return min(gaps, default=float("inf"))
     return float("inf")
+
+
+def _same_token(one: Step, other: Step) -> bool:
+    return (one.id, one.token) == (other.id, other.token)
 
 
 def _largest(pairs: Sequence[tuple[Result, Result]]) -> float | None:
     found = [
         abs(b.steps[0].logprob - a.steps[0].logprob)
         for b, a in pairs
-        if b.steps and a.steps and b.steps[0].id == a.steps[0].id
+        if b.steps and a.steps and _same_token(b.steps[0], a.steps[0])
         if b.steps[0].logprob is not None and a.steps[0].logprob is not None
     ]
     return max(found, default=None)
