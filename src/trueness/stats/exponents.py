@@ -1,0 +1,343 @@
+"""Mean log growth rates of one finite product of matrices, and whether they have settled."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trueness.contract.errors import InputError, ShapeError
+from trueness.contract.states import State
+from trueness.stats.kaplan_yorke import Dimension, kaplan_yorke
+
+Floats: TypeAlias = NDArray[np.float64]
+
+ASSUMPTIONS = (
+    "no invariant measure is shown",
+    "no cocycle identity is shown",
+    "no integrability is shown",
+    "the product is finite: these are mean log growth rates of this product and of nothing else",
+)
+UNSETTLED = 0.1
+"""Share by which two dimensions may differ and still count as one."""
+_ORDER = 1e-12
+_EPS = float(np.finfo(np.float64).eps)
+
+
+class Product(StrEnum):
+    """What is multiplied; the two are never mixed."""
+
+    BLOCK = "block_product"
+    """Blocks 0 to L - 1 at one position: exactly the end-to-end derivative of that position."""
+    TOKEN = "token_product"  # noqa: S105 - a token of text
+    """One block at many positions: a product of matrices, not the derivative of anything."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Growth:
+    """Growth rates of the columns of a frame under a product.
+
+    Parameters
+    ----------
+    product : Product
+    n_steps : int
+    dt : float
+    in_frame : (D,) float64
+        In the order of the frame; nan for a dead direction.
+    exponents : (n_alive,) float64, descending
+        The same, sorted; dead directions are left out, and stand for minus infinity.
+    n_dead : int
+        Directions that a step sent to 0 as far as can be told.
+    total : float or None
+        Sum of the exponents: mean log of the absolute determinant. None with a dead direction.
+    n_expanding : int
+        Exponents above 0.
+    n_order_violations : int
+        Neighbours in the frame of which the later one grew faster.
+    trace : (n_steps, D) float64
+        Rates after each step, in the order of the frame; nan once dead.
+    """
+
+    product: Product
+    n_steps: int
+    dt: float
+    in_frame: Floats
+    exponents: Floats
+    n_dead: int
+    total: float | None
+    n_expanding: int
+    n_order_violations: int
+    trace: Floats
+
+    @property
+    def dimension(self) -> Dimension:
+        """Kaplan-Yorke dimension of these exponents."""
+        return kaplan_yorke(self.exponents.tolist(), n_dead=self.n_dead)
+
+    def after(self, step: int) -> Dimension:
+        """Kaplan-Yorke dimension of the rates after so many steps.
+
+        Raises
+        ------
+        InputError
+            When there were not so many.
+        """
+        if not 1 <= step <= self.n_steps:
+            msg = f"step is {step} of {self.n_steps}; wanted one of them, counted from 1."
+            raise InputError(msg)
+        rates = self.trace[step - 1]
+        alive = rates[~np.isnan(rates)]
+        return kaplan_yorke(alive.tolist(), n_dead=len(rates) - len(alive))
+
+
+def growth(
+    jacobians: Iterable[ArrayLike],
+    *,
+    product: Product,
+    dt: float = 1.0,
+    seed: int = 0,
+    frame: str = "random",
+) -> Growth:
+    r"""Growth rates by repeated QR: :math:`J_k Q = Q' R`, sums of :math:`\log R_{ii}` over n dt.
+
+    A direction with :math:`|R_{ii}| \le \varepsilon D \max_j R_{jj}` is dead from then on: it is
+    taken out of the frame and counted, never given a large negative number.
+
+    Parameters
+    ----------
+    jacobians : iterable of (D, D) float
+        In the order in which they act.
+    product : Product
+        What is being multiplied; kept beside the numbers.
+    dt : float, above 0
+        Time of one step.
+    seed : int
+        Of the random orthogonal frame.
+    frame : {"random", "identity"}
+
+    Raises
+    ------
+    ShapeError
+        When a matrix is not square or has another size.
+    InputError
+        For an empty product, a non-finite entry, or a dt that is not above 0.
+
+    Examples
+    --------
+    >>> steps = [np.diag([0.5, 2.0])] * 3
+    >>> found = growth(steps, product=Product.BLOCK, frame="identity")
+    >>> found.in_frame.round(4).tolist(), found.exponents.round(4).tolist()
+    ([-0.6931, 0.6931], [0.6931, -0.6931])
+    >>> found.n_order_violations
+    1
+    """
+    if not 0 < dt < np.inf or frame not in ("random", "identity"):
+        msg = f"dt is {dt} and frame {frame!r}; wanted dt above 0 and 'random' or 'identity'."
+        raise InputError(msg)
+    sums, rows, q = np.zeros(0), [], np.zeros((0, 0))
+    alive = np.zeros(0, np.intp)
+    for step, given in enumerate(jacobians, start=1):
+        j = _checked(given, len(sums) if step > 1 else None, step)
+        if step == 1:
+            sums, alive = np.zeros(len(j)), np.arange(len(j))
+            q = _frame(len(j), seed, frame)
+        q, r = np.linalg.qr(j @ q)
+        size = np.abs(np.diagonal(r))
+        living = size > _EPS * len(j) * size.max(initial=0.0)
+        sums[alive[~living]] = np.nan
+        alive, q = alive[living], q[:, living]
+        sums[alive] += np.log(size[living])
+        rows.append(sums / (step * dt))
+    if not rows:
+        msg = "the product is empty; wanted at least one matrix. Give one Jacobian a step."
+        raise InputError(msg)
+    return _grown(np.array(rows), product, dt)
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """Whether the growth rates of a product have settled, with everything that says so.
+
+    Parameters
+    ----------
+    state : State
+        ``UNSTABLE`` when the dimension differs by more than a tenth between half and all of the
+        product or between two frames, or the product is shorter than the width.
+    reason : str or None
+    n_steps, width : int
+    last_change : float or None
+        Change of the largest rate in the last step. An average changes by about 1/n anyway, so
+        a small one proves nothing; None after one step.
+    first_half, second_half : float or None
+        Largest rate of each half alone.
+    top_by_frame : tuple of (float or None)
+        Largest rate for each seed of the frame.
+    dimension_by_step : mapping of str to Dimension
+        After a quarter, half and all of the steps.
+    dimension_by_frame : tuple of Dimension
+    steps_to_separate : float or None
+        1 over the median gap of neighbouring exponents: about so many steps tell them apart.
+    assumptions : tuple of str
+    """
+
+    state: State
+    reason: str | None
+    n_steps: int
+    width: int
+    last_change: float | None
+    first_half: float | None
+    second_half: float | None
+    top_by_frame: tuple[float | None, ...]
+    dimension_by_step: dict[str, Dimension]
+    dimension_by_frame: tuple[Dimension, ...]
+    steps_to_separate: float | None
+    assumptions: tuple[str, ...] = ASSUMPTIONS
+
+
+def settling(grown: Sequence[Growth]) -> Settling:
+    """Whether the growth rates of one product, from two frames or more, have settled.
+
+    Parameters
+    ----------
+    grown : sequence of Growth
+        The same product from frames of different seeds; the first one is followed step by step.
+
+    Raises
+    ------
+    InputError
+        When there are fewer than two, or they are of different products.
+
+    Examples
+    --------
+    >>> steps = [np.diag([0.25, 2.0])] * 40
+    >>> settling([growth(steps, product=Product.BLOCK, seed=s) for s in (0, 1)]).state.value
+    'MEASURED'
+    """
+    alike = {(g.product, g.n_steps, g.trace.shape[1], g.dt) for g in grown}
+    if len(grown) < 2 or len(alike) != 1:  # noqa: PLR2004 - two frames
+        msg = (
+            f"there are {len(grown)} runs of {len(alike)} products; wanted one product from two "
+            "frames. Call growth with seed=0 and seed=1."
+        )
+        raise InputError(msg)
+    first = grown[0]
+    n, width = first.trace.shape
+    half = max(1, n // 2)
+    by_step = {"quarter": max(1, n // 4), "half": half, "all": n}
+    steps = {name: first.after(at) for name, at in by_step.items()}
+    frames = tuple(g.dimension for g in grown)
+    reason = _unsettled(n, width, steps, frames)
+    late = (n * first.trace[-1] - half * first.trace[half - 1]) / (n - half) if n > half else None
+    before = _top(first.trace[-2]) if n > 1 else None
+    now = _top(first.trace[-1])
+    known = before is not None and now is not None
+    return Settling(
+        state=State.MEASURED if reason is None else State.UNSTABLE,
+        reason=reason,
+        n_steps=n,
+        width=width,
+        last_change=abs(now - before) if known else None,  # type: ignore[operator] # both are known
+        first_half=_top(first.trace[half - 1]),
+        second_half=None if late is None else _top(late),
+        top_by_frame=tuple(_top(g.trace[-1]) for g in grown),
+        dimension_by_step=steps,
+        dimension_by_frame=frames,
+        steps_to_separate=_separation(first.exponents),
+    )
+
+
+def block_product(jacobians: Sequence[ArrayLike]) -> Floats:
+    r"""The product :math:`J_{L-1} \cdots J_0`: by causality the derivative end to end.
+
+    Parameters
+    ----------
+    jacobians : sequence of (D, D) float
+        Of the blocks at one position, the first block first, causal.
+
+    Raises
+    ------
+    ShapeError, InputError
+        As :func:`growth`.
+
+    Examples
+    --------
+    >>> block_product([[[0.0, 1.0], [1.0, 0.0]], [[2.0, 0.0], [0.0, 3.0]]]).tolist()
+    [[0.0, 2.0], [3.0, 0.0]]
+    """
+    if not len(jacobians):
+        msg = "the product is empty; wanted at least one matrix. Give one Jacobian a block."
+        raise InputError(msg)
+    whole = _checked(jacobians[0], None, 1)
+    for step, given in enumerate(jacobians[1:], start=2):
+        whole = _checked(given, len(whole), step) @ whole
+    return whole
+
+
+def _grown(trace: Floats, product: Product, dt: float) -> Growth:
+    last = trace[-1]
+    alive = last[~np.isnan(last)]
+    n_dead = len(last) - len(alive)
+    spread = _ORDER * max(1.0, float(np.abs(alive).max(initial=0.0)))
+    return Growth(
+        product=product,
+        n_steps=len(trace),
+        dt=dt,
+        in_frame=last,
+        exponents=np.sort(alive)[::-1],
+        n_dead=n_dead,
+        total=None if n_dead else float(alive.sum()),
+        n_expanding=int((alive > 0).sum()),
+        n_order_violations=int((alive[1:] > alive[:-1] + spread).sum()),
+        trace=trace,
+    )
+
+
+def _checked(given: ArrayLike, width: int | None, step: int) -> Floats:
+    j = np.asarray(given, dtype=np.float64)
+    if j.ndim != 2 or j.shape[0] != j.shape[1] or not j.size or (width or len(j)) != len(j):  # noqa: PLR2004 - a matrix
+        wanted = "a square matrix" if width is None else f"({width}, {width})"
+        msg = f"the matrix of step {step} has shape {j.shape}; wanted {wanted}. One size for all."
+        raise ShapeError(msg)
+    if not np.isfinite(j).all():
+        msg = f"the matrix of step {step} holds nan or infinity; wanted finite numbers. Check it."
+        raise InputError(msg)
+    return j
+
+
+def _frame(width: int, seed: int, frame: str) -> Floats:
+    if frame == "identity":
+        return np.eye(width)
+    drawn = np.random.default_rng(seed).standard_normal((width, width))
+    q, r = np.linalg.qr(drawn)
+    turned: Floats = q * np.sign(np.diagonal(r))  # uniform over the orthogonal group
+    return turned
+
+
+def _top(rates: Floats) -> float | None:
+    return None if np.isnan(rates).all() else float(np.nanmax(rates))
+
+
+def _separation(exponents: Floats) -> float | None:
+    gaps = -np.diff(exponents)
+    middle = float(np.median(gaps)) if len(gaps) else 0.0
+    return 1 / middle if middle > 0 else None
+
+
+def _unsettled(
+    n: int, width: int, steps: dict[str, Dimension], frames: tuple[Dimension, ...]
+) -> str | None:
+    if n < width:
+        return f"{n} steps are fewer than the {width} directions"
+    if _differ(steps["half"], steps["all"]):
+        return "the dimension after half of the steps is another one"
+    if any(_differ(frames[0], other) for other in frames[1:]):
+        return "the dimension from another frame is another one"
+    return None
+
+
+def _differ(one: Dimension, two: Dimension) -> bool:
+    if one.value is None or two.value is None:
+        return one.state is not two.state
+    return abs(one.value - two.value) > UNSETTLED * max(one.value, two.value)
