@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trueness.contract.errors import InputError
-from trueness.table import Relation, bundled_relation, bundled_relations, load_relation
+from trueness.table import (
+    Relation,
+    bundled_relation,
+    bundled_relations,
+    load_relation,
+    wide_relations,
+)
 
 if TYPE_CHECKING:
     from trueness.collect.summary import AskSummary
@@ -73,7 +79,8 @@ def find_relation(relation: str | Path | Relation) -> Relation:
         return relation
     name = str(relation).removesuffix(".json")
     path = Path(relation)
-    if path.is_file() or (name not in bundled_relations() and (path.suffix or path.exists())):
+    bundled = name in bundled_relations() or name in wide_relations()
+    if path.is_file() or (not bundled and (path.suffix or path.exists())):
         return load_relation(path)
     return bundled_relation(name)
 

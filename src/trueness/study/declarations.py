@@ -30,11 +30,14 @@ _KEYS: Mapping[str, frozenset[str]] = {
             "levels",
             "sensor",
             "contrast",
+            "published",
             "reading",
             "budget",
         }
     ),
-    "inputs": frozenset({"items", "requires", "slices", "most", "model", "relations"}),
+    "inputs": frozenset(
+        {"items", "requires", "slices", "most", "model", "relations", "templates", "second_model"}
+    ),
     "protocol": frozenset(
         {"decoding", "classes", "orders", "margin", "level", "max_tokens", "observable", "batch"}
     ),
@@ -44,11 +47,12 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "sensor": frozenset({"name", "params"}),
     "simulation": frozenset({"repeats", "replicates", "resplits", "judged_at", "slack"}),
     "contrast": frozenset({"name", "a", "b", "statistic", "unit", "primary"}),
+    "published": frozenset({"figure", "value", "source", "at", "model"}),
     "reading": frozenset({"supported", "refuted"}),
     "budget": frozenset({"seconds", "requests"}),
 }
 _NEEDED = ("id", "question", "revisits", "status", "contrast", "reading", "budget")
-_LISTS = ("condition", "levels", "sensor", "contrast")
+_LISTS = ("condition", "levels", "sensor", "contrast", "published")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,5 +18,6 @@ from trueness.table.relations import bundled_conditions as bundled_conditions
 from trueness.table.relations import bundled_relation as bundled_relation
 from trueness.table.relations import bundled_relations as bundled_relations
 from trueness.table.relations import load_relation as load_relation
+from trueness.table.relations import wide_relations as wide_relations
 from trueness.table.writing import write as write
 from trueness.table.writing import write_jsonl as write_jsonl

@@ -13,6 +13,7 @@ from trueness.table.sniff import decoded, unreadable
 
 KINDS = ("injective", "many_to_one", "increasing", "decreasing", "involution", "set_valued")
 SCHEMA = 1
+_FACTS = "trex_"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +90,41 @@ def bundled_relations() -> tuple[str, ...]:
     return tuple(sorted(n.removesuffix(".json") for n in names if n.endswith(".json")))
 
 
+def wide_relations() -> tuple[str, ...]:
+    """Names of the wider relations that come along: LRE's files, and those of ParaRel.
+
+    >>> "pararel/P36" in wide_relations()
+    True
+    """
+    lre = (f"lre/{name.removesuffix('.json')}" for name in _held("lre") if name.endswith(".json"))
+    facts = (name for name in _held("pararel") if name.startswith(_FACTS))
+    pararel = (f"pararel/{name.removeprefix(_FACTS).removesuffix('.jsonl')}" for name in facts)
+    return (*sorted(lre), *sorted(pararel))
+
+
 def bundled_relation(name: str) -> Relation:
-    """A relation that comes with the package.
+    """A relation that comes with the package; the wider ones by ``lre/NAME`` and ``pararel/NAME``.
 
     >>> bundled_relation("capital").golds[0]
     ('Paris',)
+    >>> bundled_relation("pararel/P36").templates[0]
+    'The capital of {e} is'
 
     Raises
     ------
     InputError
         When there is none of this name; lists those there are.
     """
+    if name in wide_relations():
+        folder, _, stem = name.partition("/")
+        file = f"{stem}.json" if folder == "lre" else f"{_FACTS}{stem}.jsonl"
+        return load_relation(Path(str(files("trueness") / "data" / folder / file)))
     known = bundled_relations()
     if name not in known:
-        msg = f"no bundled relation is called {name!r}; there are {', '.join(known)}. Name one."
+        msg = (
+            f"no bundled relation is called {name!r}; there are {', '.join(known)} and wider ones "
+            "such as lre/country_currency and pararel/P36. Name one."
+        )
         raise InputError(msg)
     text = (files("trueness") / "data" / "relations" / f"{name}.json").read_text("utf-8")
     return _relation(text, Path(f"{name}.json"))
@@ -113,6 +135,10 @@ def bundled_conditions() -> Mapping[str, object]:
     text = (files("trueness") / "data" / "conditions.json").read_text("utf-8")
     data: dict[str, object] = json.loads(text)
     return data
+
+
+def _held(folder: str) -> tuple[str, ...]:
+    return tuple(entry.name for entry in (files("trueness") / "data" / folder).iterdir())
 
 
 def _relation(text: str, path: Path) -> Relation:
