@@ -39,6 +39,32 @@ DOT = st.builds(
 )
 ARROW = st.builds(b.Arrow, TEXT, THREE, THREE, TEXT)
 CLAUSE = st.builds(b.ClauseRow, TEXT, TEXT, TEXT, st.none() | st.booleans(), TEXT)
+FACT = st.builds(b.Fact, TEXT, TEXT, TEXT)
+TABLE = st.builds(
+    b.Table, TEXT, tuples(TEXT), tuples(tuples(CELL)), st.integers(0), TEXT, st.booleans()
+)
+STRETCH = st.builds(
+    b.Stretch,
+    TEXT,
+    st.none() | st.integers(0, 4),
+    TEXT,
+    st.none() | FINITE,
+    st.none() | st.booleans(),
+    TEXT,
+)
+MARKED = st.builds(
+    b.MarkedText,
+    TEXT,
+    tuples(STRETCH),
+    TEXT,
+    st.none() | FINITE,
+    st.none() | FINITE,
+    tuples(FACT),
+    st.none() | TABLE,
+    st.none() | st.booleans(),
+    TEXT,
+    TEXT,
+)
 BLOCK = st.one_of(
     st.builds(b.Bars, TEXT, tuples(BAR), FINITE, TEXT, TEXT),
     st.builds(b.IntervalDots, TEXT, tuples(DOT), FINITE, TWO, TWO, TEXT, TEXT, TEXT, TEXT, TEXT),
@@ -54,8 +80,18 @@ BLOCK = st.one_of(
     ),
     st.builds(b.Curve, TEXT, TEXT, TEXT, tuples(SERIES), TEXT),
     st.builds(b.Clauses, TEXT, tuples(CLAUSE), TEXT, TEXT),
+    TABLE,
     st.builds(
-        b.Table, TEXT, tuples(TEXT), tuples(tuples(CELL)), st.integers(0), TEXT, st.booleans()
+        b.MarkedTexts,
+        TEXT,
+        tuples(MARKED),
+        st.integers(0),
+        tuples(TEXT),
+        FINITE,
+        TEXT,
+        st.none() | FINITE,
+        TEXT,
+        TEXT,
     ),
 )
 

@@ -132,6 +132,42 @@ def table(n: int = 12, label: str = "") -> b.Table:
     return b.Table("Items", heads, rows, n, "The least p is .00016.", per_item=True)
 
 
+def texts(label: str = "") -> b.MarkedTexts:
+    passages = b.Table(
+        "Passages" + label,
+        ("passage", "text", "influence"),
+        (("2", "Oslo lies by a fjord." + label, 0.25), ("1", "Bergen is wet.", None)),
+        2,
+    )
+    steps = tuple(
+        b.Stretch(f"Sentence {i}.{label}", i, f"0.{i}1 of chance", 0.11 + i / 10, i > 2)
+        for i in range(5)
+    )
+    return b.MarkedTexts(
+        "Claims" + label,
+        (
+            b.MarkedText(
+                "norway" + label,
+                (*steps, b.Stretch("Left out.", note="a greeting" + label)),
+                "energy 0.412" + label,
+                0.412,
+                0.992,
+                (b.Fact("length", "93", "characters" + label),),
+                passages,
+                beyond=True,
+                verdict="review: at or above the threshold" + label,
+                note="a note" + label,
+            ),
+            b.MarkedText("nothing", (b.Stretch("No evidence."),), "NO_EVIDENCE", note="none"),
+        ),
+        30,
+        ("below 0.2" + label, "to 0.4", "to 0.6", "to 0.8", "more"),
+        level="chance" + label,
+        cut=0.3,
+        threshold="the threshold" + label,
+    )
+
+
 def reading(*, n: int = 12, label: str = "") -> Reading:
     return Reading(
         sensor="made.up",
@@ -153,6 +189,7 @@ def reading(*, n: int = 12, label: str = "") -> Reading:
             arrows(n, label),
             votes(label),
             clauses(label),
+            texts(label),
             table(n, label),
         ),
     )
@@ -219,6 +256,24 @@ def test_every_picture_is_named_or_hidden_from_a_screen_reader() -> None:
     hidden = [a for name, a in found if name == "svg" and a.get("class") in {"lane", "sample"}]
     assert hidden
     assert all(a["aria-hidden"] == "true" for a in hidden)
+
+
+def test_a_shade_is_a_sign_and_words_too() -> None:
+    text, page, md = (f(reading()) for f in (report.text, report.page, report.markdown))
+    for form in (text, md):
+        assert "◕ Sentence 3." in form
+        assert "▲ beyond the threshold" in form
+        assert "▽ within the threshold" in form
+        assert "– Left out." in form
+    assert text.index("Oslo lies by a fjord.") < text.index("Bergen is wet.")
+    assert "and 28 more" in text
+    assert "2 of 30 shown" in page
+    for said in ("step-4", "▲ beyond the threshold", "chance", "Left out.", "NO\\_EVIDENCE"):
+        assert said.replace("\\", "") in page
+        assert said.replace("step-4", "●") in md
+    signs = [a for n, a in tags(page) if n == "svg" and a.get("class") in {"sign", "rule"}]
+    assert len(signs) == 5 + 7 + 1
+    assert all(a["aria-hidden"] == "true" for a in signs)
 
 
 def test_a_held_clause_a_failed_one_and_an_unknown_one_differ_in_words() -> None:

@@ -15,7 +15,7 @@ from trueness.api.grounding import ground
 from trueness.backends.embedder import Role, Vectors
 from trueness.backends.entailment import Entailment
 from trueness.contract import Reading, State
-from trueness.contract.blocks import Bars, Curve, Facts, IntervalDots, Notes, Table
+from trueness.contract.blocks import Bars, Curve, Facts, IntervalDots, MarkedTexts, Notes, Table
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.table.evidence_reading import read_evidence
@@ -29,6 +29,7 @@ BINDING = [
 VARIANTS = sorted(name for name in sensors.SENSORS if name.startswith("energy."))
 BASELINES = sorted(name for name in sensors.SENSORS if name.startswith("baseline."))
 PER_ROW = {"influence", "support", "clusters", "solo", "cosines", "deletion_reasons", "sentences"}
+PER_ROW |= {"carried_by"}
 CONTRACTED = ("explained", "rank", "n", "chance", "relative", "cutoff_gap", "influence")
 
 
@@ -238,8 +239,17 @@ def test_the_page_has_its_pictures_and_the_blind_spots() -> None:
     tables = [b for b in reading.blocks if isinstance(b, Table)]
     assert tables[0].per_item
     assert tables[0].n_rows == 5
-    evidence = next(b for b in tables if b.title.startswith("Evidence of i2"))
-    assert evidence.rows[0][3] == "She won a prize."
+    marked = next(b for b in reading.blocks if isinstance(b, MarkedTexts))
+    shown = {t.label: t for t in marked.texts}
+    assert set(shown) == {"i0", "i1", "i2", "i3", "i4"}
+    assert shown["i1"].value is None
+    assert "no_evidence" in shown["i1"].note
+    won = shown["i2"]
+    assert won.rests_on is not None
+    assert won.rests_on.rows[0][:3] == ("2", "She won a prize.", "the claim")
+    assert won.stretches[0].note.startswith("passage 2 carries most")
+    assert [s.text for s in shown["i4"].stretches] == ["Hello!", "Carol left.", "Did she?"]
+    assert "left out of the aggregates" in shown["i4"].stretches[0].note
 
 
 def test_no_word_of_a_contract_calls_the_energy_a_probability() -> None:

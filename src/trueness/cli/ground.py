@@ -56,11 +56,12 @@ def _short(reading: "Reading") -> "Reading":
     """The reading without its tables of passages; files and ``--full`` have all of it."""
     from dataclasses import replace
 
-    from trueness.contract.blocks import Curve, Table
+    from trueness.contract.blocks import Curve, MarkedTexts, Table
 
     kept = tuple(
         block
         for block in reading.blocks
-        if not (isinstance(block, Curve) or (isinstance(block, Table) and not block.per_item))
+        if not isinstance(block, (Curve, MarkedTexts))
+        and not (isinstance(block, Table) and not block.per_item)
     )
     return replace(reading, blocks=kept)

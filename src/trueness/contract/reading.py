@@ -25,6 +25,7 @@ _BLOCKS = {
         block_module.Curve,
         block_module.Clauses,
         block_module.Table,
+        block_module.MarkedTexts,
         block_module.Facts,
         block_module.Notes,
     )
@@ -38,6 +39,12 @@ _NESTED: Mapping[str, Mapping[str, type]] = {
     "SimplexArrows": {"arrows": block_module.Arrow, "mean": block_module.Arrow},
     "Curve": {"series": block_module.Series},
     "Clauses": {"rows": block_module.ClauseRow},
+    "MarkedTexts": {"texts": block_module.MarkedText},
+    "MarkedText": {
+        "stretches": block_module.Stretch,
+        "figures": block_module.Fact,
+        "rests_on": block_module.Table,
+    },
     "Facts": {"facts": block_module.Fact},
 }
 """The fields that hold objects, one or a list of them."""

@@ -16,6 +16,8 @@ from trueness.report.words import (
     named,
     number,
     prose,
+    side,
+    sign,
     value_of,
 )
 
@@ -25,6 +27,7 @@ _ITEMS = 50
 _CELL = 400
 _LINE = 4_000
 _POINTS = 20
+_TEXTS = 24
 
 
 def markdown(
@@ -97,8 +100,8 @@ def _decision(decision: Decision) -> Iterator[str]:
         yield from _table(other)
 
 
-def _heading(title: str, note: str = "") -> list[str]:
-    return [f"### {_safe(title)}", "", *([_safe(note), ""] if note else [])]
+def _heading(title: str, note: str = "", *, level: str = "###") -> list[str]:
+    return [f"{level} {_safe(title)}", "", *([_safe(note), ""] if note else [])]
 
 
 def _statement(block: blocks.Statement) -> list[str]:
@@ -193,8 +196,8 @@ def _curve(block: blocks.Curve) -> list[str]:
     return _table(blocks.Table(block.title, columns, rows, len(rows), block.note))
 
 
-def _table(block: blocks.Table) -> list[str]:
-    out = _heading(block.title, block.note)
+def _table(block: blocks.Table, *, level: str = "###") -> list[str]:
+    out = _heading(block.title, block.note, level=level)
     rows = block.rows[:_ROWS]
     out.append("| " + " | ".join(_safe(c) or " " for c in block.columns) + " |")
     out.append("|" + " --- |" * len(block.columns))
@@ -202,6 +205,32 @@ def _table(block: blocks.Table) -> list[str]:
     if block.n_rows > len(rows):
         out += ["", f"{len(rows):,} of {block.n_rows:,} rows shown."]
     return [*out, ""]
+
+
+def _texts(block: blocks.MarkedTexts) -> list[str]:
+    out = _heading(block.title, block.note)
+    keys = [f"{sign(step)} {_safe(words)}" for step, words in enumerate(block.steps)]
+    if block.cut is not None:
+        keys.append(f"{_safe(block.threshold)}: {_safe(number(block.cut))}")
+    out += [", ".join(keys), ""]
+    for text in block.texts[:_TEXTS]:
+        out += _marked(text, block.threshold)
+    if block.n_texts > len(block.texts[:_TEXTS]):
+        out += [f"{len(block.texts[:_TEXTS]):,} of {block.n_texts:,} shown.", ""]
+    return out
+
+
+def _marked(text: blocks.MarkedText, threshold: str) -> list[str]:
+    said = " · ".join(_safe(w) for w in (text.display, text.verdict) if w)
+    out = [f"#### {_safe(text.label, _CELL)}", "", *([said, ""] if said else [])]
+    for s in text.stretches:
+        tail = "; ".join(w for w in (s.display, side(s.beyond, threshold), s.note) if w)
+        out.append(f"- {sign(s.step)} {_safe(s.text, _CELL)} ({_safe(tail)})")
+    figures = ", ".join(
+        _safe(" ".join(w for w in (f.name, f.display, f.qualifier) if w)) for f in text.figures
+    )
+    out += ["", *([figures, ""] if figures else []), *([_safe(text.note), ""] if text.note else [])]
+    return out + (_table(text.rests_on, level="#####") if text.rests_on else [])
 
 
 def _facts(block: blocks.Facts) -> list[str]:
@@ -222,6 +251,7 @@ _DRAW: Mapping[type, Callable[..., list[str]]] = {
     blocks.Curve: _curve,
     blocks.Clauses: _clauses,
     blocks.Table: _table,
+    blocks.MarkedTexts: _texts,
     blocks.Facts: _facts,
     blocks.Notes: _notes,
 }

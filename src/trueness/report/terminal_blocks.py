@@ -12,7 +12,7 @@ from trueness.contract import blocks
 from trueness.report import views
 from trueness.report.intervals import Row, Spread, Stretch, spread
 from trueness.report.terminal_table import CELL, Fitted
-from trueness.report.words import cell, clip, number, prose, tone, visible
+from trueness.report.words import cell, clip, number, prose, side, sign, tone, visible
 
 TABLE_ROWS = 20
 LINE = 600
@@ -22,6 +22,8 @@ _LABEL = 24
 _POINTS = 12
 _ARROWS = 5
 _BAR_WIDTH = 40
+_TEXTS = 8
+_STRETCHES = 8
 _FILLS = "█▓▒░▚▞"
 _STYLES = {"good": "green", "bad": "red", "absent": "blue", "warn": "yellow", "plain": ""}
 
@@ -234,6 +236,40 @@ def _clauses(block: blocks.Clauses) -> list[RenderableType]:
     return out + _note(block.note)
 
 
+def _texts(block: blocks.MarkedTexts) -> list[RenderableType]:
+    out: list[RenderableType] = [title(block.title)]
+    keys = [f"{sign(step)} {prose(words)}" for step, words in enumerate(block.steps)]
+    if block.cut is not None:
+        keys.append(f"{prose(block.threshold)}: {number(block.cut)}")
+    out.append(_indented("  ".join(keys), "dim"))
+    for text in block.texts[:_TEXTS]:
+        out += _marked(text, block.threshold)
+    left = block.n_texts - min(_TEXTS, len(block.texts))
+    if left > 0:
+        out.append(_indented(f"and {left:,} more", "dim"))
+    return out + _note(block.note)
+
+
+def _marked(text: blocks.MarkedText, threshold: str) -> list[RenderableType]:
+    said = (visible(text.label), prose(text.display), prose(text.verdict))
+    out: list[RenderableType] = [
+        Padding(Text(clip(" · ".join(w for w in said if w), LINE), style="bold"), (1, 0, 0, 2))
+    ]
+    for s in text.stretches[:_STRETCHES]:
+        more = " · ".join(w for w in (prose(s.display), side(s.beyond, threshold)) if w)
+        out.append(_indented(f"{sign(s.step)} {clip(prose(s.text), LINE)}"))
+        tail = "; ".join(w for w in (more, prose(s.note)) if w)
+        out += [Padding(Text(clip(tail, LINE), style="dim"), (0, 0, 0, 4))] if tail else []
+    if len(text.stretches) > _STRETCHES:
+        out.append(_indented(f"and {len(text.stretches) - _STRETCHES:,} more", "dim"))
+    figures = ", ".join(
+        " ".join(prose(w) for w in (f.name, f.display, f.qualifier) if w) for f in text.figures
+    )
+    out += [_indented(clip(figures, LINE), "dim")] if figures else []
+    out += _note(text.note)
+    return out + (table(text.rests_on, rows=_STRETCHES) if text.rests_on else [])
+
+
 def _notes(block: blocks.Notes) -> list[RenderableType]:
     lines = [_indented("– " + clip(prose(line), LINE)) for line in block.lines]
     return [title(block.title), *lines]
@@ -248,6 +284,7 @@ _DRAW: Mapping[type, Callable[..., list[RenderableType]]] = {
     blocks.Curve: _curve,
     blocks.Clauses: _clauses,
     blocks.Table: table,
+    blocks.MarkedTexts: _texts,
     blocks.Facts: facts,
     blocks.Notes: _notes,
 }

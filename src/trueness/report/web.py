@@ -26,6 +26,7 @@ from trueness.report.words import (
     named,
     number,
     prose,
+    side,
     tone,
     value_of,
     visible,
@@ -154,7 +155,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    env.globals.update(flag=views.FLAG, held=views.HELD)
+    env.globals.update(flag=views.FLAG, held=views.HELD, side=side)
     env.filters.update(
         cell=cell, clip=clip, number=number, prose=prose, state=STATES.__getitem__, tone=tone
     )

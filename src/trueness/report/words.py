@@ -12,6 +12,9 @@ from trueness.contract.errors import InputError
 ABSENT = "–"
 """Printed where there is no number."""
 
+SIGNS = "○◔◑◕●"
+"""Of the five steps of a shade, so that colour is never needed."""
+
 STATES: Mapping[State, str] = {
     State.MEASURED: "Measured",
     State.SILENT: "Silent: not a pass",
@@ -220,3 +223,23 @@ def named(readings: Mapping[str, Reading] | Sequence[Reading] | Reading) -> dict
         msg = "no readings were given; at least one is wanted. Measure something first."
         raise InputError(msg)
     return found
+
+
+def sign(step: int | None) -> str:
+    """The sign of a shade; a dash without one.
+
+    >>> sign(0), sign(4), sign(None)
+    ('○', '●', '–')
+    """
+    return ABSENT if step is None else SIGNS[min(max(step, 0), len(SIGNS) - 1)]
+
+
+def side(beyond: bool | None, threshold: str) -> str:  # noqa: FBT001 - a field, passed on
+    """On which side of a threshold a number lies, in a sign and in words; empty without one.
+
+    >>> side(True, "the threshold"), side(None, "the threshold")
+    ('▲ beyond the threshold', '')
+    """
+    if beyond is None or not threshold:
+        return ""
+    return f"{'▲ beyond' if beyond else '▽ within'} {prose(threshold)}"

@@ -15,11 +15,10 @@ from trueness.contract.blocks import (
 from trueness.contract.serial import Json
 from trueness.sensors.claim_reading import histogram, worse_first
 from trueness.sensors.energy.params import Params
+from trueness.sensors.energy.texts import claim_texts, cut, list_of
 from trueness.table.evidence import EvidenceTable
 
 MAX_ROWS = 300
-MAX_CLAIMS = 12
-MAX_PASSAGES = 12
 MAX_SENTENCES = 40
 MAX_SPECTRA = 4
 TEXT = 100
@@ -38,17 +37,16 @@ def said(value: float, n: int) -> str:
 def blocks(reading: Reading, table: EvidenceTable, params: Params) -> tuple[Block, ...]:
     """The pictures and tables of a reading, most uncontained claims first."""
     if reading.value is None:
-        return (claims(reading, table),)
+        return (claim_texts(reading, table), claims(reading, table))
     ranked = worse_first(reading)
-    rows = {item: row for row, item in enumerate(table.item.values())}
     chance = reading.details.get("chance")
     level = chance if isinstance(chance, float) else None
     out: list[Block] = [
         histogram(reading, (0.0, 1.0), chance=level, name="energy"),
         rivals(reading),
+        claim_texts(reading, table),
         claims(reading, table),
     ]
-    out += [passages(i, table, rows[i.item]) for i in ranked[:MAX_CLAIMS]]
     parts = sentences(ranked)
     out += [parts] if parts is not None else []
     out.append(spectrum(ranked, params))
@@ -128,32 +126,12 @@ def _support(item: ItemReading, table: EvidenceTable, row: int) -> str | None:
     return _text(clusters[at] if isinstance(at, int) else None, table, row)
 
 
-def passages(item: ItemReading, table: EvidenceTable, row: int) -> Table:
-    """The passages of one claim, those that carry most of it first."""
-    clusters = _list(item.extra.get("clusters"))
-    influence = _list(item.extra.get("influence")) or [None] * len(clusters)
-    solo, cosines = _list(item.extra.get("solo")), _list(item.extra.get("cosines"))
-    found = list(zip(influence, solo, cosines, clusters, strict=True))
-    found.sort(key=lambda f: -(f[0] if isinstance(f[0], float) else -2.0))
-    rows = tuple(
-        (*(round(v, 4) if isinstance(v, float) else None for v in f[:3]), _text(f[3], table, row))
-        for f in found[:MAX_PASSAGES]
-    )
-    return Table(
-        f"Evidence of {cut(item.item, SHORT)}, energy {item.value:.3f}",
-        ("influence", "explains alone", "cosine", "passage"),
-        rows,
-        n_rows=len(found),
-        note=f"Claim: {cut(table.claim[row] or '', 2 * TEXT)}",
-    )
-
-
 def sentences(ranked: Sequence[ItemReading]) -> Table | None:
     """Sentences of claims that have several, those that lie furthest outside first."""
     found = [
         (item.item, part)
         for item in ranked
-        for parts in (_list(item.extra.get("sentences")),)
+        for parts in (list_of(item.extra.get("sentences")),)
         if len(parts) > 1
         for part in parts
         if isinstance(part, dict) and isinstance(part.get("value"), float)
@@ -180,7 +158,7 @@ def spectrum(ranked: Sequence[ItemReading], params: Params) -> Curve:
     """Singular values of the evidence of a few claims, with those that are cut off dashed."""
     series: list[Series] = []
     for item in ranked[:MAX_SPECTRA]:
-        sigma = [_number(v) for v in _list(item.extra.get("sigma"))]
+        sigma = [_number(v) for v in list_of(item.extra.get("sigma"))]
         kept = item.extra.get("r")
         r = kept if isinstance(kept, int) else len(sigma)
         points = [(float(i), s / sigma[0]) for i, s in enumerate(sigma, start=1)]
@@ -200,11 +178,6 @@ def spectrum(ranked: Sequence[ItemReading], params: Params) -> Curve:
     )
 
 
-def cut(text: str, most: int) -> str:
-    """A text short enough for a cell."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
 def _text(members: Json, table: EvidenceTable, row: int) -> str | None:
     if not isinstance(members, list) or not members or not isinstance(members[0], int):
         return None
@@ -221,10 +194,6 @@ def _interval(reading: Reading) -> str:
 
 def _away(value: Json) -> Json:
     return 1.0 - value if isinstance(value, float) else None
-
-
-def _list(value: Json) -> list[Json]:
-    return value if isinstance(value, list) else []
 
 
 def _number(value: Json) -> float:

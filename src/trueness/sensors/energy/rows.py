@@ -5,6 +5,7 @@ from typing import Any
 
 from trueness.contract import ItemReading
 from trueness.contract.serial import Json
+from trueness.sensors.energy.sentences import carried_by
 from trueness.stats.span import Span
 from trueness.stats.span_axes import AXES
 
@@ -26,6 +27,7 @@ def entry(item: str, span: Span, more: dict[str, Json]) -> ItemReading:
     of the passages as given; what was not computed is None.
     """
     extra: dict[str, Json] = {name: _plain(getattr(span, name)) for name in _NUMBERS}
+    extra["carried_by"] = carried_by(span)
     extra |= {name: span.axes.get(name) for name in AXES}
     return ItemReading(item, span.state, span.reason, span.energy, extra | more)
 

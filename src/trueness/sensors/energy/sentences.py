@@ -90,6 +90,7 @@ def written(parts: Parts | None, params: Params) -> list[Json]:
             "coverage": _coverage(span, params),
             "influence": None if span.influence is None else list(span.influence),
             "support": list(span.support) or None,
+            "carried_by": carried_by(span),
             "entailment": _row(parts.entailment, number - 1),
             "contradiction": _row(parts.contradiction, number - 1),
         }
@@ -97,6 +98,16 @@ def written(parts: Parts | None, params: Params) -> list[Json]:
             zip(parts.marked, parts.spans, strict=True), start=1
         )
     ]
+
+
+def carried_by(span: Span) -> list[Json]:
+    """Numbers, from 0, of the passages that carry most: the first of each cluster of `support`.
+
+    The only one where there is one; none where no deletion was measured.
+    """
+    if span.state is State.MEASURED and len(span.clusters) == 1:
+        return [span.clusters[0][0]]
+    return [span.clusters[c][0] for c in span.support]
 
 
 def features(parts: Parts | None, claim: str | None, params: Params) -> dict[str, Json]:
