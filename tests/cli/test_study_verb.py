@@ -67,10 +67,10 @@ def test_what_is_printed_as_json_is_what_is_written(
     [
         ((), "either"),
         (("atlas-intervals", "--list"), "either"),
-        (("no-such",), "known are atlas-intervals"),
+        (("no-such",), "known are "),
         (("atlas-intervals", "--limit", "0"), "--limit"),
         (("atlas-intervals", "--seed", "-1"), "--seed"),
-        (("atlas-intervals", "-o", "result.html"), ".json"),
+        (("atlas-intervals", "-o", "result.txt"), "known are .html"),
     ],
 )
 def test_a_wrong_call_is_one_clear_error(

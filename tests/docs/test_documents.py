@@ -54,8 +54,9 @@ def squeezed(text: str) -> str:
 
 @pytest.fixture
 def desk(tmp_path: Path) -> Path:
-    """An empty folder with nothing but the examples."""
+    """A folder with nothing but the examples and the results."""
     shutil.copytree(ROOT / "docs" / "examples", tmp_path / "docs" / "examples")
+    shutil.copytree(ROOT / "results", tmp_path / "results")
     return tmp_path
 
 

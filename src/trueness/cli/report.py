@@ -1,12 +1,16 @@
 """``trueness report``: readings that were written before, in another form."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
+
+if TYPE_CHECKING:
+    from trueness.report import Loaded
 
 
 @click.command(short_help="Readings in another form: page, Markdown, JUnit.")
@@ -29,11 +33,12 @@ def report(
     output: tuple[Path, ...],
     as_json: bool,
 ) -> int:
-    """Turn the readings in FILES (.json, .jsonl) into a page, Markdown, JSON or JUnit XML."""
-    from trueness import report as room
+    """Turn the readings in FILES (.json, .jsonl) into a page, Markdown, JSON or JUnit XML.
 
+    Result files of studies are drawn too.
+    """
     _output.check_paths(output)
-    loaded = {path: room.load(path) for path in files}
+    loaded = {path: _load(path) for path in files}
     several = len(loaded) > 1
     readings = {
         _name(path, name, several=several): reading
@@ -53,6 +58,18 @@ def report(
         readings, as_json=as_json, full=full, columns=columns, decisions=decisions
     )
     return of_readings(readings.values())
+
+
+def _load(path: Path) -> "Loaded":
+    from trueness.report import Loaded, load
+    from trueness.study.results import is_result, read_result
+
+    if not is_result(path):
+        return load(path)
+    from trueness.study.drawing import reading_of
+
+    result = read_result(path)
+    return Loaded({result.study: reading_of(result)})
 
 
 def _name(path: Path, name: str, *, several: bool) -> str:

@@ -49,13 +49,7 @@ _SHOWN = {
 @click.option("--second-model", metavar="NAME", help="Where a study compares two.")
 @click.option("--world", type=click.Choice(["synthetic"]), help="A made world in place of data.")
 @click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Of everything random.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="The result file (default: results/ID.json, with --limit results/ID.partial.json).",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
+@options.outputs
 def study(
     name: str | None,
     *,
@@ -63,11 +57,14 @@ def study(
     dry_run: bool,
     limit: int | None,
     seed: int | None,
-    output: Path | None,
+    output: tuple[Path, ...],
     as_json: bool,
     **swapped: Any,
 ) -> None:
     """Run the study ID and write its result, with commit, seed, intervals and cost.
+
+    The result is the first .json of -o, results/ID.json when there is none, and with --limit
+    results/ID.partial.json. Other files of -o show it: a page, Markdown.
 
     What decides was declared beforehand, and the declaration's hash is in the result. A study that
     refutes its question has done its work: exit 0.
@@ -76,6 +73,7 @@ def study(
     from trueness.contract.serial import dumps
     from trueness.study.carrying_out import carry_out, planned_repeats
     from trueness.study.declarations import declared_studies, declared_study
+    from trueness.study.drawing import reading_of
     from trueness.study.inputs import Inputs
     from trueness.study.results import write_result
 
@@ -91,13 +89,15 @@ def study(
         plan = _planned(declaration, planned_repeats(declaration, limit))
         _output.show(dumps(plan, indent=2) if as_json else "\n".join(_words(plan)))
         return
-    path = output or Path("results") / f"{name}{'' if limit is None else '.partial'}.json"
-    _check(path)
+    _output.check_paths(output)
+    path, *shown = _paths(name, output, partial=limit is not None)
     inputs = Inputs(**swapped)
     carried = carry_out(name, inputs=inputs, seed=seed, limit=limit, progress=_output.note)
     result = carried.result
     write_result(result, path, table=carried.table)
     _output.note(f"wrote {path}")
+    reading = reading_of(result)
+    _output.write_readings({name: reading}, shown, title=f"{name}: {declaration.question}")
     if as_json:
         _output.show(dumps(result.to_dict(), indent=2))
         return
@@ -105,12 +105,12 @@ def study(
     _output.show(f"{_sentence(result, declaration)}\n\n{table}")
 
 
-def _check(path: Path) -> None:
-    from trueness.contract.errors import InputError
-
-    if path.suffix.lower() != ".json":
-        msg = f"{str(path)!r} has another suffix than .json; a result is JSON. Rename the file."
-        raise InputError(msg)
+def _paths(name: str, output: tuple[Path, ...], *, partial: bool) -> list[Path]:
+    """Where the result goes, and after it the files that show it."""
+    results = [path for path in output if path.suffix.lower() == ".json"]
+    ending = ".partial.json" if partial else ".json"
+    first = results[0] if results else Path("results") / f"{name}{ending}"
+    return [first, *(path for path in output if path != first)]
 
 
 def _line(declaration: "Declaration") -> dict[str, object]:

@@ -12,6 +12,7 @@ from trueness.contract.serial import Json, dumps, plain
 from trueness.study.expressions import Evaluated
 
 SCHEMA = 1
+_HEAD = 1_000
 Record = Mapping[str, Json]
 
 
@@ -135,6 +136,14 @@ def result_from(record: Record) -> Result:
         values[name] = tuple(value) if isinstance(value, list) else value
     values["reading"] = _decisive(record["reading"])
     return Result(**values)
+
+
+def is_result(path: Path) -> bool:
+    """Whether a file looks like one that a study wrote."""
+    if path.suffix.lower() != ".json":
+        return False
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return '"declaration_sha256"' in file.read(_HEAD)
 
 
 def read_result(path: Path) -> Result:
