@@ -4,6 +4,7 @@ import pytest
 
 from trueness.backends import Request, Result, open_model
 from trueness.backends.embedded import GgufModel
+from trueness.backends.scoring import Continuation, Scored
 
 pytestmark = pytest.mark.real
 
@@ -83,3 +84,32 @@ def test_a_system_prompt_goes_through_the_chat_template(model: GgufModel) -> Non
     ids = model.system_ids("Be brief.")
     assert ids is not None
     assert model.tokenizer.decode(ids) == "<|im_start|>system\nBe brief.<|im_end|>\n"
+
+
+def _scored(model: GgufModel, prompt: str, texts: list[str]) -> dict[str, Scored]:
+    asked = [Continuation((text, "given"), prompt, text) for text in texts]
+    return {score.key[0]: score for score in model.score(asked)}
+
+
+def test_a_given_text_scores_as_the_model_scores_it_when_it_writes_it(model: GgufModel) -> None:
+    front = "The capital of France is"
+    written = _ask(model, [front])[front]
+    score = _scored(model, front, [written.text])[written.text]
+    assert score.n_tokens == len(written.steps)
+    assert score.logprob == pytest.approx(written.logprob, abs=0.2)  # quantised kernels
+
+
+def test_scores_are_the_same_bits_alone_in_company_and_in_any_order(model: GgufModel) -> None:
+    front, texts = "Wool is sorted.\nStatement:", [" Wool is cut.", " Wool is", " Tin, 東."]
+    together = _scored(model, front, texts)
+    _scored(model, "Wool is sorted.\nStatement: Wool", [" is cut."])
+    assert _scored(model, front, texts[::-1]) == together
+    for text in texts:
+        assert _scored(model, front, [text])[text] == together[text]
+    assert all((s.logprob or 0) < 0 for s in together.values())
+
+
+def test_a_text_that_cannot_be_scored_says_why(model: GgufModel) -> None:
+    found = _scored(model, "Wool", [" is" * model.n_context, "\ud800", ""])
+    assert {s.error for s in found.values()} == {"context_length", "not_unicode", None}
+    assert found[""].logprob == 0.0

@@ -5,107 +5,27 @@ process knows: its native completion call takes token ids, reuses the cache of a
 reports written ids, log-probabilities and why it stopped.
 """
 
-import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from trueness.backends.forcing import Ids, forced_scores
 from trueness.backends.gguf import GgufFacts, read_gguf
+from trueness.backends.loopback import OK, GgufTokenizer, Loopback
 from trueness.backends.protocol import Request, Result, Step, require
+from trueness.backends.scoring import Continuation, Scored
 from trueness.backends.weights import sha256_of, text_sha256
 from trueness.contract.errors import BackendError, InputError
 from trueness.contract.serial import Json
 
-_OK, _TOO_LONG = 200, "exceed_context_size_error"
-_SECONDS = 120.0
+_TOO_LONG = "exceed_context_size_error"
 _SILENT = -1
-
-
-@dataclass(frozen=True, slots=True)
-class _Loopback:
-    """Calls to the server in this process."""
-
-    host: str
-    port: int
-    key: str
-
-    def post(self, path: str, body: Mapping[str, object]) -> tuple[int, Any]:
-        connection = HTTPConnection(self.host, self.port, timeout=_SECONDS)
-        head = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
-        try:
-            connection.request("POST", path, json.dumps(body), head)
-            reply = connection.getresponse()
-            return reply.status, json.loads(reply.read())
-        finally:
-            connection.close()
-
-
-@dataclass(frozen=True, slots=True)
-class GgufTokenizer:
-    """The file's own tokenizer, as the runtime applies it."""
-
-    _server: _Loopback
-    _facts: GgufFacts
-
-    @property
-    def bos(self) -> int | None:
-        """From the file's own rule."""
-        return self._facts.bos
-
-    @property
-    def n_vocabulary(self) -> int:
-        """All ids lie below it."""
-        return self._facts.n_vocabulary
-
-    @property
-    def special(self) -> frozenset[int]:
-        """Control, unknown and unused ids."""
-        return self._facts.special
-
-    def encode(self, text: str) -> tuple[int, ...]:
-        """Ids of a text; special tokens spelled in it are ordinary text.
-
-        Raises
-        ------
-        InputError
-            For lone surrogates, which no vocabulary holds.
-        """
-        return self._ids(text, special=False)
-
-    def encode_template(self, text: str) -> tuple[int, ...]:
-        """Ids of text from the model's own template, where special tokens are meant."""
-        return self._ids(text, special=True)
-
-    def decode(self, ids: Sequence[int]) -> str:
-        """Text of ids, special ones spelled out."""
-        _, reply = self._call("/detokenize", {"tokens": list(ids)})
-        return str(reply["content"])
-
-    def _ids(self, text: str, *, special: bool) -> tuple[int, ...]:
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            msg = f"text holds a lone surrogate at {error.start}; the model reads Unicode only."
-            raise InputError(msg) from error
-        body = {"content": text, "add_special": False, "parse_special": special}
-        _, reply = self._call("/tokenize", body)
-        return tuple(reply["tokens"])
-
-    def _call(self, path: str, body: Mapping[str, object]) -> tuple[int, Any]:
-        try:
-            status, reply = self._server.post(path, body)
-        except (OSError, HTTPException, ValueError) as error:
-            msg = f"the local model's server does not answer {path}: {error}."
-            raise BackendError(msg, hint="Run it again.") from error
-        if status != _OK:
-            msg = f"the local model's server refused {path} with status {status}."
-            raise BackendError(msg, hint="Report it.")
-        return status, reply
+_NOT_UNICODE = "not_unicode"
 
 
 @dataclass(slots=True)
@@ -145,7 +65,7 @@ class GgufModel:
     _facts: GgufFacts = field(init=False)
     _version: str = field(init=False)
     _holder: Any = field(init=False, repr=False, default=None)
-    _server: _Loopback = field(init=False, repr=False)
+    _server: Loopback = field(init=False, repr=False)
     _tokenizer: GgufTokenizer = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -163,8 +83,8 @@ class GgufModel:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Text, tokens and the log-probabilities of what was written."""
-        return frozenset({"text", "tokens", "logprobs"})
+        """Text, tokens and the log-probabilities of what was written or is given."""
+        return frozenset({"text", "tokens", "logprobs", "scores"})
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -199,7 +119,7 @@ class GgufModel:
         except (OSError, HTTPException, ValueError) as error:
             msg = f"the chat template of {self.name!r} cannot be applied: {error}."
             raise BackendError(msg) from error
-        rendered = str(reply.get("prompt", "")) if status == _OK else ""
+        rendered = str(reply.get("prompt", "")) if status == OK else ""
         if text.strip() not in rendered or "system" not in rendered:
             return None  # refused, or folded into another role
         ids = self._tokenizer.encode_template(rendered)
@@ -215,11 +135,20 @@ class GgufModel:
             for waiting in as_completed([pool.submit(self._one, r) for r in requests]):
                 yield waiting.result()
 
+    def score(self, continuations: Sequence[Continuation]) -> Iterator[Scored]:
+        """One score for each continuation, prompt by prompt; see `trueness.backends.forcing`."""
+        groups: dict[str | Ids, list[Continuation]] = {}
+        for continuation in continuations:
+            groups.setdefault(continuation.prompt, []).append(continuation)
+        with ThreadPoolExecutor(self.slots, "score") as pool:
+            for done in as_completed([pool.submit(self._scored, g) for g in groups.values()]):
+                yield from done.result()
+
     def close(self) -> None:
         """Stop the server and give its memory back."""
         self._holder = None
 
-    def _start(self, runtime: Any) -> _Loopback:
+    def _start(self, runtime: Any) -> Loopback:
         given = runtime.CommonParams()
         key = secrets.token_hex(16)
         given.model.path = str(self.path)
@@ -237,25 +166,59 @@ class GgufModel:
             msg = f"llama.cpp cannot load {self.path}: {error}."
             raise BackendError(msg, hint="Is it a model this version reads?") from error
         address = urlsplit(self._holder.listening_address)
-        return _Loopback(str(address.hostname), int(address.port or 0), key)
+        return Loopback(str(address.hostname), int(address.port or 0), key)
 
     def _one(self, request: Request) -> Result:
         ids = self._prompt_ids(request.prompt)
         if len(ids) + request.max_tokens > self.n_context:
             return Result.failed(request.key, "context_length")
+        reply = self._asked(_body(request, ids))
+        return (
+            Result.failed(request.key, reply) if isinstance(reply, str) else _result(request, reply)
+        )
+
+    def _asked(self, body: Mapping[str, object]) -> Mapping[str, Any] | str:
+        """The server's completion, or why there is none."""
         try:
-            status, reply = self._server.post("/completion", _body(request, ids))
+            status, reply = self._server.post("/completion", body)
         except TimeoutError:
-            return Result.failed(request.key, "timeout")
+            return "timeout"
         except (OSError, HTTPException):
-            return Result.failed(request.key, "connection_lost")
+            return "connection_lost"
         except ValueError:
-            return Result.failed(request.key, "malformed_reply")
-        if status != _OK:
+            return "malformed_reply"
+        if status != OK:
             kind = reply.get("error", {}).get("type") if isinstance(reply, dict) else None
-            reason = "context_length" if kind == _TOO_LONG else f"http_{status}"
-            return Result.failed(request.key, reason)
-        return _result(request, reply)
+            return "context_length" if kind == _TOO_LONG else f"http_{status}"
+        return reply if isinstance(reply, dict) else "malformed_reply"
+
+    def _scored(self, group: Sequence[Continuation]) -> list[Scored]:
+        """Scores of continuations of one prompt."""
+        texts = {c.key: self._text_ids(c.text) for c in group}
+        prompt = self._text_ids(group[0].prompt)
+        if prompt is None:
+            return [Scored(c.key, None, 0, _NOT_UNICODE) for c in group]
+        if isinstance(group[0].prompt, str) and self._facts.bos is not None:
+            prompt = (self._facts.bos, *prompt)
+        room = self.n_context - len(prompt)
+        fitting = [ids for ids in texts.values() if ids is not None and len(ids) <= room]
+        found = forced_scores(
+            self._asked,
+            prompt,
+            fitting,
+            plain=self._tokenizer.encode("a")[-1],
+            n_vocabulary=self._facts.n_vocabulary,
+        )
+        return [_score(c, texts[c.key], found) for c in group]
+
+    def _text_ids(self, text: str | Ids) -> Ids | None:
+        """Ids of a text; None for one that is no Unicode."""
+        if not isinstance(text, str):
+            return text
+        try:
+            return self._tokenizer.encode(text)
+        except InputError:
+            return None
 
     def _prompt_ids(self, prompt: str | tuple[int, ...]) -> tuple[int, ...]:
         if not isinstance(prompt, str):
@@ -298,6 +261,15 @@ def _result(request: Request, reply: Mapping[str, Any]) -> Result:
         n_written=int(reply["tokens_predicted"]),
         n_reused=int(reply.get("timings", {}).get("cache_n", 0)),
     )
+
+
+def _score(continuation: Continuation, ids: Ids | None, found: Mapping[Ids, float | str]) -> Scored:
+    if ids is None:
+        return Scored(continuation.key, None, 0, _NOT_UNICODE)
+    value = found.get(ids, "context_length")
+    if isinstance(value, str):
+        return Scored(continuation.key, None, len(ids), value)
+    return Scored(continuation.key, value, len(ids))
 
 
 def _step(place: Mapping[str, Any]) -> Step | None:

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from trueness.backends.protocol import Request, Result, Step
+from trueness.backends.scoring import Continuation, Scored
+from trueness.backends.scripted_scores import scripted_logprob
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 
@@ -158,8 +160,8 @@ class ScriptedModel:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Text, log-probabilities and tokens."""
-        return frozenset({"text", "logprobs", "tokens"})
+        """Text, tokens and log-probabilities of what is written or given."""
+        return frozenset({"text", "logprobs", "tokens", "scores"})
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -197,6 +199,15 @@ class ScriptedModel:
         if script.order == "reversed":
             results = [_rekeyed(a, b) for a, b in zip(results, results[::-1], strict=True)]
         yield from results
+
+    def score(self, continuations: Sequence[Continuation]) -> Iterator[Scored]:
+        """One score for each continuation, by the words that its prompt holds."""
+        for c in continuations:
+            ids = self._ids(c.prompt)
+            if len(ids) > self.n_context:
+                yield Scored(c.key, None, 0, "context_length")
+            else:
+                yield Scored(c.key, *scripted_logprob(self._tokenizer.decode(ids), c.text))
 
     def close(self) -> None:
         """Nothing is held."""
