@@ -11,6 +11,7 @@ from trueness.study.inputs import Inputs
 RUNNERS = {
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
+    "injectivity-audit": "trueness.study.injectivity",
 }
 """The id of a study, and the module whose ``run`` carries it out."""
 

@@ -15,6 +15,7 @@ from trueness.table.protocol import Protocol as Protocol
 from trueness.table.reading import read_answers as read_answers
 from trueness.table.relations import Relation as Relation
 from trueness.table.relations import bundled_conditions as bundled_conditions
+from trueness.table.relations import bundled_file as bundled_file
 from trueness.table.relations import bundled_relation as bundled_relation
 from trueness.table.relations import bundled_relations as bundled_relations
 from trueness.table.relations import load_relation as load_relation

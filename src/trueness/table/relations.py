@@ -115,19 +115,22 @@ def bundled_relation(name: str) -> Relation:
     InputError
         When there is none of this name; lists those there are.
     """
-    if name in wide_relations():
-        folder, _, stem = name.partition("/")
-        file = f"{stem}.json" if folder == "lre" else f"{_FACTS}{stem}.jsonl"
-        return load_relation(Path(str(files("trueness") / "data" / folder / file)))
-    known = bundled_relations()
+    known = (*bundled_relations(), *wide_relations())
     if name not in known:
-        msg = (
-            f"no bundled relation is called {name!r}; there are {', '.join(known)} and wider ones "
-            "such as lre/country_currency and pararel/P36. Name one."
-        )
+        msg = f"no bundled relation is called {name!r}; there are {', '.join(known)}. Name one."
         raise InputError(msg)
-    text = (files("trueness") / "data" / "relations" / f"{name}.json").read_text("utf-8")
-    return _relation(text, Path(f"{name}.json"))
+    return load_relation(bundled_file(name))
+
+
+def bundled_file(name: str) -> Path:
+    """Where a relation that comes along stands.
+
+    >>> bundled_file("capital").name, bundled_file("pararel/P36").name
+    ('capital.json', 'trex_P36.jsonl')
+    """
+    folder, slash, stem = name.rpartition("/")
+    file = f"{_FACTS}{stem}.jsonl" if folder == "pararel" else f"{stem}.json"
+    return Path(str(files("trueness") / "data" / (folder if slash else "relations") / file))
 
 
 def bundled_conditions() -> Mapping[str, object]:
