@@ -1,0 +1,1 @@
+"""Models and embedders behind an OpenAI-compatible server."""
