@@ -1,6 +1,7 @@
 """Small constructions that show why entities are compared globally. None is a detector."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -127,6 +128,122 @@ def winding_determinant(x: ArrayLike) -> NDArray[np.float64]:
     array([1.])
     """
     return np.exp(2 * _finite(x, "x"))
+
+
+def winding_jacobian(x: ArrayLike, y: ArrayLike) -> NDArray[np.float64]:
+    r"""Derivatives of :func:`winding`: both singular values are :math:`e^x`, the condition is 1.
+
+    No function of them tells a strip of height below :math:`2\pi`, on which the map is injective,
+    from a taller one.
+
+    Parameters
+    ----------
+    x, y : (n,) float
+
+    Returns
+    -------
+    (n, 2, 2) float
+
+    Raises
+    ------
+    InputError
+        If a number is not finite.
+
+    Examples
+    --------
+    >>> winding_jacobian([0.0], [0.0]).tolist()
+    [[[1.0, -0.0], [0.0, 1.0]]]
+    """
+    (u, v) = np.moveaxis(winding(x, y), -1, 0)
+    return np.stack([np.stack([u, -v], axis=-1), np.stack([v, u], axis=-1)], axis=-2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pooling:
+    """Entities whose states are sent to one answer, beside entities that keep theirs apart.
+
+    Parameters
+    ----------
+    apart, pooled : (n, 2) float
+        States; those of the second set lie a turn of :func:`winding` above one another in pairs.
+    answers_apart, answers_pooled : (n, 2) float
+        Their images.
+    """
+
+    apart: NDArray[np.float64]
+    pooled: NDArray[np.float64]
+    answers_apart: NDArray[np.float64]
+    answers_pooled: NDArray[np.float64]
+
+
+def pooling(n_pairs: int) -> Pooling:
+    r"""States in a strip, and the same with every second one moved up by :math:`2\pi`.
+
+    Every state of the second set has a partner in the first with the same Jacobian, to rounding:
+    nothing at one point shows which set it is in. Yet the first has an answer for each entity and
+    the second one for each pair. The partition over entities tells them apart.
+
+    Parameters
+    ----------
+    n_pairs : int
+        At least 1.
+
+    Raises
+    ------
+    InputError
+        If there is no pair.
+
+    Examples
+    --------
+    >>> found = pooling(3)
+    >>> [len(np.unique(a.round(9), axis=0)) for a in (found.answers_apart, found.answers_pooled)]
+    [6, 3]
+    """
+    if n_pairs < 1:
+        msg = f"n_pairs is {n_pairs}; wanted at least 1 pair of entities."
+        raise InputError(msg)
+    x, y = np.zeros(2 * n_pairs), np.arange(2 * n_pairs) * (np.pi / n_pairs)
+    lower = y[np.arange(2 * n_pairs) // 2 * 2]
+    up = lower + 2 * np.pi * (np.arange(2 * n_pairs) % 2)
+    return Pooling(np.column_stack([x, y]), np.column_stack([x, up]), winding(x, y), winding(x, up))
+
+
+def quiet_logit(state: ArrayLike, *, threshold: float) -> float:
+    r"""A read-out :math:`h_1^2 - c` whose gradient is 0 at the origin, where it is not constant.
+
+    Above 0 the answer is another one: gradient coupling is 0 at h = 0 and yet a step moves it.
+
+    Parameters
+    ----------
+    state : (d,) float
+    threshold : float
+        c.
+
+    Raises
+    ------
+    InputError
+        If a number is not finite.
+
+    Examples
+    --------
+    >>> quiet_logit([0.0, 5.0], threshold=1.0), quiet_logit([2.0, 5.0], threshold=1.0)
+    (-1.0, 3.0)
+    """
+    return float(_finite(state, "state")[0] ** 2 - threshold)
+
+
+def quiet_gradient(state: ArrayLike) -> NDArray[np.float64]:
+    """Gradient of :func:`quiet_logit`.
+
+    Examples
+    --------
+    >>> quiet_gradient([0.0, 5.0]).tolist()
+    [0.0, 0.0]
+    """
+    h = _finite(state, "state")
+    gradient = np.zeros_like(h)
+    gradient[0] = 2 * h[0]
+    return gradient
 
 
 def derangement(n: int) -> NDArray[np.int64]:
