@@ -4,7 +4,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import Protocol
 
@@ -51,12 +51,15 @@ class Sight:
         What a threshold depends on, key by key.
     details : mapping
         Named figures beside those that every reading of claims has.
+    aside : mapping
+        What these figures depend on and no threshold does: part of the fingerprint only.
     """
 
     contract: Contract
     items: Sequence[ItemReading]
     identity: Mapping[str, Json]
     details: Mapping[str, Json]
+    aside: Mapping[str, Json] = field(default_factory=dict)
 
 
 def reading_of(
@@ -238,6 +241,8 @@ def _fingerprint(sight: Sight, params: Resampled) -> str:
         "identity": dict(sight.identity),
         "interval": [params.level, params.replicates, params.seed],
     }
+    if sight.aside:
+        parts["aside"] = dict(sight.aside)
     return hashlib.sha256(canonical(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 

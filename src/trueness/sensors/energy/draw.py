@@ -64,7 +64,7 @@ def rivals(reading: Reading) -> IntervalDots:
         ("1 − mean cosine", _away(found.get("mean_cosine")), "neutral"),
         ("1 − cosine of the centroid", _away(found.get("centroid")), "neutral"),
         ("chance: a random direction", chance, "none"),
-        ("chance: another source's evidence", foreign, "none"),
+        ("chance: other sources' evidence", foreign, "none"),
     ]
     dots = [Dot("energy", reading.value, reading.low, reading.high, display=_interval(reading))]
     dots += [

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from trueness.contract import ItemReading, Reading
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
@@ -11,16 +9,14 @@ from trueness.sensors import energy as sensor
 from trueness.sensors.claim_reading import Sight, no_claims, reading_of
 from trueness.sensors.claims import VERSION, embedder_identity, refused_text, span_item, vectors_of
 from trueness.sensors.energy import draw
+from trueness.sensors.energy.foreign import foreign_levels, summary
 from trueness.sensors.energy.params import Params
 from trueness.sensors.energy.rows import entry
 from trueness.sensors.energy.sentences import Parts, features, parts_of, spans_of, written
-from trueness.stats.span import Span, measure_spans
 from trueness.stats.span_item import SpanItem
 from trueness.stats.span_rules import SpanRules
 from trueness.table.evidence import EvidenceTable
 
-_TRIES = 20
-"""Rows that are drawn to find one of another source."""
 _MEANS = ("best_sin2", "mean_cosine", "centroid", "top1", "gain")
 
 
@@ -52,13 +48,16 @@ def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
     items = [span_item(table, row) for row in range(len(table))]
     spans = spans_of(items, rules)
     parts = [parts_of(table, row, rules) for row in range(len(table))]
+    ready = {
+        row: i
+        for row, i in enumerate(items)
+        if isinstance(i, SpanItem) and spans[row].energy is not None
+    }
+    levels = foreign_levels(table, ready, rules, params)
     entries = [
         entry(table.item[row] or "", span, _more(table, row, parts[row], params))
         for row, span in enumerate(spans)
     ]
-    ready = {
-        row: i for row, i in enumerate(items) if isinstance(i, SpanItem) and not i.text_too_long
-    }
     sight = Sight(
         contract=sensor.CONTRACT,
         items=entries,
@@ -70,8 +69,9 @@ def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
         },
         details={
             **_details(entries, parts),
-            "chance_empirical": _foreign(table, ready, rules, params),
+            "chance_empirical": summary(table, levels, params),
         },
+        aside=params.aside(),
     )
     return reading_of(
         table, sight, params, said=draw.said, draw=lambda r: draw.blocks(r, table, params)
@@ -127,55 +127,3 @@ def _details(entries: Sequence[ItemReading], parts: Sequence[Parts | None]) -> d
 def _mean(entries: Sequence[ItemReading], name: str) -> float | None:
     values = [v for e in entries if isinstance(v := e.extra.get(name), (int, float))]
     return sum(values) / len(values) if values else None
-
-
-def _foreign(
-    table: EvidenceTable, ready: dict[int, SpanItem], rules: SpanRules, params: Params
-) -> Json:
-    """Mean energy of claims against evidence of as many passages from another source.
-
-    One figure for the table, from pairs drawn at random; None where no pair can be made.
-    """
-    pairs = _pairs(table, list(ready), params)
-    found: list[Span] = []
-    if pairs:
-        items = [
-            SpanItem(ready[a].claim, ready[b].evidence, ready[b].texts, ready[a].claim_text)
-            for a, b in pairs
-        ]
-        found = measure_spans(items, rules=rules, influence=False)
-    values = [s.energy for s in found if s.energy is not None]
-    return {
-        "mean": float(np.mean(values)) if values else None,
-        "n_pairs": len(values),
-        "n_drawn": len(pairs),
-        "seed": params.seed,
-    }
-
-
-def _pairs(table: EvidenceTable, rows: Sequence[int], params: Params) -> list[tuple[int, int]]:
-    """Claims and rows of another source with equally many passages, at random."""
-    by_size: dict[int, list[int]] = {}
-    for row in rows:
-        size = sum(bool(p.strip()) for p in table.passages(row))
-        by_size.setdefault(size, []).append(row)
-    size_of = {row: size for size, members in by_size.items() for row in members}
-    rng = np.random.default_rng(params.seed)
-    out: list[tuple[int, int]] = []
-    for row in rng.permutation(np.array(rows, np.int64))[: params.foreign].tolist():
-        alike = by_size[size_of[row]]
-        tried = [alike[i] for i in rng.integers(len(alike), size=_TRIES).tolist()]
-        found = next((o for o in tried if _foreign_to(table, row, o)), None)
-        if found is not None:
-            out.append((row, found))
-    return out
-
-
-def _foreign_to(table: EvidenceTable, row: int, other: int) -> bool:
-    """Whether another row's evidence is of another source and shares no passage."""
-    if table.group is not None and table.group[row] is not None:
-        if table.group[row] == table.group[other]:
-            return False
-    elif row == other:
-        return False
-    return not set(table.passages(row)) & set(table.passages(other))

@@ -26,8 +26,10 @@ evidence_selected : as in `trueness.stats.span_rules.SpanRules`
     marked : {"apart", "counted"}
         Whether refusals, greetings and questions are left out of the aggregates of sentences.
     foreign : int
-        Pairs of a claim with another source's evidence that the empirical chance level is the
-        mean of; 0 for none.
+        Other sources whose evidence a claim is measured against, for its empirical chance level;
+        0 for none.
+    foreign_claims : int
+        The most claims that get one: in a larger table they are drawn.
     level, replicates, seed :
         Of the bootstrap.
 
@@ -51,7 +53,8 @@ evidence_selected : as in `trueness.stats.span_rules.SpanRules`
     coverage_cut: float = 0.3
     energy_cut: float = 0.5
     marked: Literal["apart", "counted"] = "apart"
-    foreign: int = 200
+    foreign: int = 16
+    foreign_claims: int = 10_000
     level: float = 0.95
     replicates: int = 2_000
     seed: int = 0
@@ -62,9 +65,10 @@ evidence_selected : as in `trueness.stats.span_rules.SpanRules`
         if self.marked not in ("apart", "counted"):
             msg = f"marked is {self.marked!r}; choose apart or counted."
             raise InputError(msg)
-        if not is_whole(self.foreign, 0):
-            msg = f"foreign is {self.foreign!r}; give a whole number of pairs from 0."
-            raise InputError(msg)
+        for name, least in (("foreign", 0), ("foreign_claims", 1)):
+            if not is_whole(getattr(self, name), least):
+                msg = f"{name} is {getattr(self, name)!r}; give a whole number from {least}."
+                raise InputError(msg)
         for name, low, high in (("coverage_cut", -1.0, 1.0), ("energy_cut", 0.0, 1.0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -98,3 +102,7 @@ evidence_selected : as in `trueness.stats.span_rules.SpanRules`
             "energy_cut": float(self.energy_cut),
             "marked": self.marked,
         }
+
+    def aside(self) -> dict[str, Json]:
+        """What figures beside the value depend on, and no threshold does."""
+        return {"foreign": self.foreign, "foreign_claims": self.foreign_claims}

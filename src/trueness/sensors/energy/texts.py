@@ -41,7 +41,7 @@ def claim_texts(reading: Reading, table: EvidenceTable) -> MarkedTexts:
     shown = [*ranked[:MAX_CLAIMS], *unmeasured[:MAX_UNMEASURED]]
     return MarkedTexts(
         "Claims, sentence by sentence, with what carries them",
-        tuple(_text(i, table, rows[i.item]) for i in shown),
+        tuple(_text(i, table, rows[i.item], _level(reading, i.item)) for i in shown),
         reading.n_items,
         STEPS,
         level=CHANCE,
@@ -51,7 +51,17 @@ def claim_texts(reading: Reading, table: EvidenceTable) -> MarkedTexts:
     )
 
 
-def _text(item: ItemReading, table: EvidenceTable, row: int) -> MarkedText:
+def _level(reading: Reading, item: str) -> Mapping[str, Json]:
+    """The empirical chance level of an item, as the reading has it."""
+    found: Json = reading.details.get("chance_empirical")
+    for name in ("per_item", item):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def _text(
+    item: ItemReading, table: EvidenceTable, row: int, level: Mapping[str, Json]
+) -> MarkedText:
     if item.value is None:
         return MarkedText(
             cut(item.item, NAME),
@@ -66,7 +76,7 @@ def _text(item: ItemReading, table: EvidenceTable, row: int) -> MarkedText:
         f"energy {item.value:.3f}, {_number(relative):.2f} of chance",
         item.value,
         _number(chance),
-        _figures(item, table.claim[row] or ""),
+        _figures(item, table.claim[row] or "", level),
         _passages(item, table, row),
     )
 
@@ -121,7 +131,7 @@ def _judged(of: Mapping[str, Json]) -> list[str]:
     return found
 
 
-def _figures(item: ItemReading, claim: str) -> tuple[Fact, ...]:
+def _figures(item: ItemReading, claim: str, level: Mapping[str, Json]) -> tuple[Fact, ...]:
     """The energy's chance levels, simpler measures and the length, beside it."""
     extra = item.extra
     found = [
@@ -130,10 +140,9 @@ def _figures(item: ItemReading, claim: str) -> tuple[Fact, ...]:
         if isinstance(value := extra.get(name), float)
     ]
     found.append(Fact("chance", f"{_number(extra.get('chance')):.3f}", "a random direction"))
-    foreign = extra.get("chance_empirical")
+    foreign = level.get("mean")
     if isinstance(foreign, float):
-        n = extra.get("chance_empirical_m")
-        found.append(Fact("with other evidence", f"{foreign:.3f}", f"{n} other sources"))
+        found.append(Fact("with foreign evidence", f"{foreign:.3f}", f"{level['m']} other sources"))
     return (*found, Fact("length", f"{len(claim):,}", "characters"))
 
 
