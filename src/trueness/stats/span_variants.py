@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,10 +99,9 @@ def whitened(
         raise InputError(msg)
     if corpus_size is not None and corpus_size < 2 * d and shrinkage == 0:
         return Variant(State.NOT_APPLICABLE, "corpus_too_small")
-    lam, vectors = np.linalg.eigh((1 - shrinkage) * c + shrinkage * np.trace(c) / d * np.eye(d))
-    if lam[0] <= _SINGULAR * lam[-1]:
+    root = _root(c.tobytes(), d, float(shrinkage))
+    if root is None:
         return Variant(State.NOT_APPLICABLE, "covariance_singular")
-    root: Floats = (vectors / np.sqrt(lam)) @ vectors.T
     return _moved(item, rules, centre, root)
 
 
@@ -261,7 +261,24 @@ def _nearest(passages: Passages, claim: Floats, found: Nearest, name: str) -> Va
     return Variant(State.MEASURED, None, float(rest @ rest), figures)
 
 
-def _moved(item: SpanItem, rules: SpanRules, mean: Floats, root: Floats | None) -> Variant:
+class _Root(NamedTuple):
+    """An inverse root of a covariance, and the most that it stretches a vector."""
+
+    matrix: Floats
+    growth: float
+
+
+@lru_cache(maxsize=2)
+def _root(covariance: bytes, d: int, shrinkage: float) -> _Root | None:
+    """Decomposed once for all claims of a table; None where it is singular."""
+    c = np.frombuffer(covariance, np.float64).reshape(d, d)
+    lam, vectors = np.linalg.eigh((1 - shrinkage) * c + shrinkage * np.trace(c) / d * np.eye(d))
+    if lam[0] <= _SINGULAR * lam[-1]:
+        return None
+    return _Root((vectors / np.sqrt(lam)) @ vectors.T, float(1 / np.sqrt(lam[0])))
+
+
+def _moved(item: SpanItem, rules: SpanRules, mean: Floats, root: _Root | None) -> Variant:
     """The core measure of vectors from which a mean is taken, turned by a root."""
     found = prepared(item, replace(rules, dedup="none"))
     if isinstance(found, Refused):
@@ -278,9 +295,9 @@ def _moved(item: SpanItem, rules: SpanRules, mean: Floats, root: Floats | None) 
     rows = np.zeros_like(given)
     rows[here] = unit(given[here]) - mean
     rows[np.sqrt(np.vecdot(rows, rows)) < _AT_MEAN] = 0.0
-    moved, rows = (moved, rows) if root is None else (moved @ root, rows @ root)
+    moved, rows = (moved, rows) if root is None else (moved @ root.matrix, rows @ root.matrix)
     lengths = np.sqrt(np.vecdot(rows, rows))
-    growth = 1.0 if root is None else float(np.linalg.norm(root, 2))
+    growth = 1.0 if root is None else root.growth
     noise = rules.embedding_noise * max(1.0, growth / lengths[lengths > 0].min(initial=np.inf))
     quieter = replace(rules, embedding_noise=noise)
     return _of_span(measure_spans([replace(item, claim=moved, evidence=rows)], rules=quieter)[0])
