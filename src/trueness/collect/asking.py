@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from trueness.backends.protocol import Key, Model
+from trueness.backends.protocol import Key, Model, Streaming
 from trueness.collect.binding import Bound, bind, check_bos, names_in
 from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress, Settings, Tally
@@ -68,7 +68,8 @@ def ask(
     inverse : bool
         Whether the golds are asked back, as relation ``NAME^-1``.
     batch_size : int
-        Requests in one call of the model, and rows in one append.
+        Requests in one call of the model, and rows in one append. A model that streams gets all
+        of them at once, and rows are appended as they arrive.
     resume, retry_errors : bool
         Ask only what has no row yet; with ``retry_errors`` also what failed.
     seed : int
@@ -136,6 +137,7 @@ def ask(
                 RequestCache(cache) if cache is not None else None,
                 progress,
             ).collect()
+    tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
     tally.warnings.extend(_doubt(out, epochs) if temperature > 0 and epochs >= _SAME_DRAWS else ())
     return AskSummary(
         path=out,
@@ -229,7 +231,7 @@ def _protocol(
         "templates": list(dict.fromkeys(q.template for q in plan.items.values())),
         "seed": settings.seed,
         "batch_policy": {
-            "size": settings.batch_size,
+            "size": 1 if isinstance(model, Streaming) else settings.batch_size,
             "order": "token length",
             "shared_prefix": "where the self-check agrees",
             "self_check_random": N_RANDOM,

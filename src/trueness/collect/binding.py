@@ -33,6 +33,8 @@ class Bound:
     facts : mapping
         The protocol's field ``condition``: kind, every parameter, hash, length, how it was given.
     tokenizer : Tokenizer or None
+    system : str
+        A system prompt that goes in a role of its own instead.
     """
 
     condition: Condition
@@ -40,6 +42,7 @@ class Bound:
     text: str
     facts: Mapping[str, Json]
     tokenizer: Tokenizer | None = field(repr=False, default=None)
+    system: str = ""
 
     def prompt(self, text: str, ids: tuple[int, ...] | None) -> str | tuple[int, ...]:
         """What is sent: [BOS if the model has one] + prefix ids + prompt ids, or joined text."""
@@ -155,6 +158,9 @@ def _bind_system(condition: Condition, model: Model) -> Bound:
     if ids is not None:
         facts = _facts(condition, ids, "", {"given_as": "chat_system_role"})
         return Bound(condition, ids, "", facts, model.tokenizer)
+    if "system_role" in model.capabilities:
+        facts = _facts(condition, None, condition.text, {"given_as": "chat_system_role"})
+        return Bound(condition, None, "", facts, system=condition.text)
     given = {"given_as": "text_prefix"}
     if model.tokenizer is None:
         check_glue(condition.text)

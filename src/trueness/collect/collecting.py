@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from trueness.backends.protocol import Key, Model, Request, Result
+from trueness.backends.protocol import Key, Model, Request, Result, Streaming
 from trueness.collect import selfcheck
 from trueness.collect.binding import Bound
 from trueness.collect.cache import RequestCache, cache_key, describe
@@ -16,6 +16,8 @@ from trueness.collect.summary import Reuse
 from trueness.contract.errors import ProtocolError
 from trueness.table.journal import AnswerJournal
 
+_CACHED_TOGETHER = 64
+"""Answers of a streaming model that go to the cache at a time; their rows are safe before."""
 Progress = Callable[[int, int, str], None]
 """(rows that are safe, rows wanted, condition): called after each batch is on the disk."""
 
@@ -102,6 +104,9 @@ class Collector:
         self._keep(first)
         done = {result.key for result in first}
         rest = sorted((r for r in requests if r.key not in done), key=lambda r: (_size(r), r.key))
+        if isinstance(self.model, Streaming):
+            self._ask_streaming(self.model, rest)
+            return
         start = time.perf_counter()
         for batch in _chunks(rest, self.settings.batch_size):
             self._ask(batch if self.shares else _unshared(batch))
@@ -126,6 +131,7 @@ class Collector:
                 s.seed, model=self.model.name, condition=condition, item=item, epoch=epoch
             ),
             shared=self.bound.n_shared,
+            system=self.bound.system,
         )
 
     def _checked(self, chosen: Sequence[Request]) -> list[Result]:
@@ -136,6 +142,9 @@ class Collector:
         """
         sampled = self.settings.temperature > 0
         greedy = [replace(request, temperature=0.0) for request in chosen]
+        if isinstance(self.model, Streaming):
+            together = self._checked_streaming(self.model, greedy, sampled=sampled)
+            return [] if sampled else list(together.values())
         together, seconds_together = _timed(lambda: self._batches(greedy))
         alone, seconds_alone = _timed(lambda: selfcheck.ask_alone(self.model, greedy))
         again = selfcheck.ask_alone(self.model, greedy)
@@ -155,6 +164,34 @@ class Collector:
         if not self.deterministic:
             self._warn("the same prompts, twice alone, were answered differently; rows are marked")
         return [] if sampled else list(together.values())
+
+    def _checked_streaming(
+        self, model: Streaming, greedy: Sequence[Request], *, sampled: bool
+    ) -> dict[Key, Result]:
+        """Results side by side, once they were compared with each request alone.
+
+        There is no batch here that could be wrong: an answer that differs is the server's doing,
+        and marks the rows.
+        """
+        together = {r.key: r for part in self._streamed(model, greedy) for r in part}
+        alone = selfcheck.ask_alone(self.model, greedy)
+        self.tally.n_asked += 0 if sampled else len(greedy)
+        self.tally.n_checks += (2 if sampled else 1) * len(greedy)
+        steady = selfcheck.steady(
+            together, alone, greedy, observe=self.observable.key, near_tie=self.settings.near_tie
+        )
+        self.deterministic = len(steady) == len(greedy)
+        check = self._compare(together, alone, steady)
+        n_asked = check.n_asked + len(greedy) - len(steady)
+        self.tally.checks[self.name] = replace(
+            check, n_asked=n_asked, deterministic=self.deterministic
+        )
+        if not self.deterministic:
+            self._warn(
+                "the same prompts, alone and side by side, were answered differently; rows are "
+                "marked"
+            )
+        return together
 
     def _compared(
         self,
@@ -197,16 +234,34 @@ class Collector:
         """One result for each request of a batch, whatever the backend returns."""
         left = {request.key for request in batch}
         for result in self.model.complete(batch):
-            if result.key not in left:
-                msg = (
-                    f"{self.model.name} answered {result.key!r}, which was not asked or was "
-                    "answered before. Repair the backend."
-                )
-                raise ProtocolError(msg)
-            left.discard(result.key)
+            self._take(result.key, left)
             yield result
         for key in sorted(left):
             yield Result.failed(key, "no_result")
+
+    def _ask_streaming(self, model: Streaming, requests: Sequence[Request]) -> None:
+        """Ask everything at once; what has arrived together is written together."""
+        unkept: dict[str, Result] = {}
+        try:
+            for part in self._streamed(model, requests):
+                self.tally.n_asked += len(part)
+                self._keep(part, into=unkept)
+                if len(unkept) >= _CACHED_TOGETHER:
+                    self._to_cache(unkept)
+        finally:
+            self._to_cache(unkept)
+
+    def _streamed(
+        self, model: Streaming, requests: Sequence[Request]
+    ) -> Iterator[Sequence[Result]]:
+        """Parts of results, one for each request, whatever the backend returns."""
+        left = {request.key for request in requests}
+        for part in model.stream(requests):
+            for result in part:
+                self._take(result.key, left)
+            yield part
+        if left:
+            yield [Result.failed(key, "no_result") for key in sorted(left)]
 
     def _ask(self, batch: Sequence[Request]) -> None:
         """Ask a batch and write it; what had arrived is written before an interrupt goes on."""
@@ -218,16 +273,42 @@ class Collector:
         finally:
             self._keep(arrived)
 
-    def _keep(self, results: Sequence[Result], *, cached: bool = False) -> None:
+    def _take(self, key: Key, left: set[Key]) -> None:
+        """Strike an answered key off what is left."""
+        if key not in left:
+            msg = (
+                f"{self.model.name} answered {key!r}, which was not asked or was answered before. "
+                "Repair the backend."
+            )
+            raise ProtocolError(msg)
+        left.discard(key)
+
+    def _keep(
+        self,
+        results: Sequence[Result],
+        *,
+        cached: bool = False,
+        into: dict[str, Result] | None = None,
+    ) -> None:
+        """Write results as rows; ``into`` gathers those that are to be cached later."""
         if results:
             self.journal.append([self._row(result, cached=cached) for result in results])
         if self.cache is not None and not cached:
-            self.cache.put({self._cache_key(r.key): r for r in results if r.error is None})
+            kept = {self._cache_key(r.key): r for r in results if r.error is None}
+            if into is None:
+                self.cache.put(kept)
+            else:
+                into |= kept
         self.tally.count(results, cached=cached)
         self.tally.n_safe += len(results)
         self.tally.written.update(result.key for result in results)
         if self.progress is not None and results:
             self.progress(self.tally.n_safe, self.n_wanted, self.name)
+
+    def _to_cache(self, kept: dict[str, Result]) -> None:
+        if self.cache is not None and kept:
+            self.cache.put(kept)
+        kept.clear()
 
     def _row(self, result: Result, *, cached: bool) -> Row:
         question = self.asked[result.key]

@@ -73,6 +73,8 @@ class Observable:
             "tokens_in": result.n_prompt,
             "tokens_out": result.n_written,
         }
+        if result.system_fingerprint is not None:
+            row["system_fingerprint"] = result.system_fingerprint
         if question.golds:
             row["target"] = list(self.targets(question))
         if self.kind == "first_token":

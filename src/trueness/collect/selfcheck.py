@@ -76,6 +76,33 @@ def ask_alone(model: Model, requests: Sequence[Request]) -> dict[Key, Result]:
     return {result.key: result for request in alone for result in model.complete([request])}
 
 
+def steady(
+    batched: Mapping[Key, Result],
+    alone: Mapping[Key, Result],
+    requests: Sequence[Request],
+    *,
+    observe: Callable[[Result], object],
+    near_tie: float,
+) -> list[Request]:
+    """The requests without two answers that differ beyond a near tie; a failure is no answer."""
+    return [
+        request
+        for request in requests
+        if not _differ(batched.get(request.key), alone.get(request.key), observe, near_tie)
+    ]
+
+
+def _differ(
+    batched: Result | None,
+    alone: Result | None,
+    observe: Callable[[Result], object],
+    near_tie: float,
+) -> bool:
+    if batched is None or alone is None or batched.error is not None or alone.error is not None:
+        return False
+    return observe(batched) != observe(alone) and _gap(batched, alone) > near_tie
+
+
 def compare(
     batched: Mapping[Key, Result],
     alone: Mapping[Key, Result],

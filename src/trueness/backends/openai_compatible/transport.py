@@ -30,6 +30,7 @@ GONE_AFTER = 4
 _POLL = 1.0
 _CLOSING = 5.0
 _REMARKS = 5
+_GO_ON = " What was answered is kept; go on with --resume --retry-errors."
 
 
 class Transport:
@@ -257,13 +258,10 @@ class Transport:
         if answer.status is not None:
             msg = f"{self.what}: {where} answered with status {answer.status}{words}."
             return BackendError(msg, hint=refusals.hint(answer.status, api=api))
-        msg = f"{self.what}: {where} gave no answer ({answer.reason}, {answer.attempts} tries)."
-        return BackendError(
-            msg,
-            retryable=True,
-            hint="Start the server or check --model-base-url. What was asked before is kept; go "
-            "on with --resume --retry-errors.",
-        )
+        asked_before = "" if self._gone < GONE_AFTER else _GO_ON
+        msg = f"{self.what}: {where} gave no answer: {answer.reason}, tries: {answer.attempts}."
+        hint = f"Start the server or check --model-base-url.{asked_before}"
+        return BackendError(msg, retryable=True, hint=hint)
 
 
 def _drained(arrived: "SimpleQueue[T]") -> list[T]:
