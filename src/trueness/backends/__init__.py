@@ -17,4 +17,5 @@ from trueness.backends.registry import EMBEDDERS as EMBEDDERS
 from trueness.backends.registry import FORMS as FORMS
 from trueness.backends.registry import open_embedder as open_embedder
 from trueness.backends.registry import open_model as open_model
+from trueness.backends.registry import open_white_box as open_white_box
 from trueness.backends.registry import parse_options as parse_options

