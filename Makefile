@@ -9,7 +9,7 @@ MODEL  := $(VENV)/.ready-model
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check bench docs integration clean
+.PHONY: help setup demo test check bench docs integration cluster clean
 
 help:
 	@echo "make demo    set everything up, certify the embedded model's answers, write a page"
@@ -17,6 +17,7 @@ help:
 	@echo "make check   lint, types, import contracts and the fast tests"
 	@echo "make bench   the recorded ratios and memory limits"
 	@echo "make integration  run today's inspect_ai and lm-evaluation-harness, read their logs"
+	@echo "make cluster run the model and the embedder on a local Ray cluster, a worker killed"
 	@echo "make docs    check that every command and number in the documents is true"
 	@echo "make setup   only make $(VENV) with the command trueness in it"
 
@@ -73,6 +74,13 @@ docs: $(DEV) $(MODEL)
 integration: $(DEV)
 	@echo "== setting other tools up, each in an environment of its own, and reading their logs"
 	@$(BIN)/python -m pytest -q tests/integration -m integration
+
+cluster:
+	@echo "== setting ray up in an environment of its own, and running a local cluster of two workers"
+	@$(PYTHON) -m venv out/cluster
+	@out/cluster/bin/python -m pip install --quiet --upgrade pip
+	@out/cluster/bin/python -m pip install --quiet -e '.[embedded,ray]' --group dev
+	@out/cluster/bin/python -m pytest -q tests/cluster
 
 clean:
 	rm -rf $(VENV) out

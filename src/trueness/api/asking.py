@@ -27,6 +27,8 @@ def ask(
     options: Mapping[str, Any] | None = None,
     limit: int | None = None,
     cache: bool = True,
+    engine: str = "local",
+    workers: int = 2,
     **given: Any,
 ) -> "AskSummary":
     """Put the questions of a relation to a model and write the table of answers; resumable.
@@ -46,17 +48,21 @@ def ask(
         Only the first entities.
     cache : bool
         Whether earlier answers to the same request are used.
+    engine : {"local", "ray"}
+        ``ray`` opens the model once more on every worker of a Ray cluster.
+    workers : int
+        Of that cluster.
     **given
         As in `trueness.collect.ask`.
     """
-    from trueness.backends import open_model  # noqa: PLC0415 - models load when one is asked
+    from trueness.backends.registry import open_on  # noqa: PLC0415 - models load when one is asked
     from trueness.backends.weights import cache_dir  # noqa: PLC0415 - as above
     from trueness.collect import ask as run  # noqa: PLC0415 - as above
     from trueness.collect import facts_of  # noqa: PLC0415 - as above
 
     loaded = _limited(find_relation(relation), limit)
     seed = int(given.get("seed", 0))
-    opened = open_model(model, dict(options or {}), facts=facts_of(loaded))
+    opened = open_on(engine, model, dict(options or {}), facts=facts_of(loaded), workers=workers)
     try:
         return run(
             loaded,

@@ -23,6 +23,10 @@ _PROBES = (
 )
 
 
+BATCH = 64
+"""Texts of one call, for embedders that do not say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Embedded:
     """Vectors of texts, in the texts' order.
@@ -66,7 +70,7 @@ def embed_texts(
     role: Role,
     *,
     cache: VectorCache | None = None,
-    batch_size: int = 64,
+    batch_size: int | None = None,
 ) -> Embedded:
     """Vectors of texts: equal texts are embedded once, in batches of similar length.
 
@@ -80,8 +84,8 @@ def embed_texts(
     role : str
         ``claim`` or ``evidence``.
     cache : VectorCache, optional
-    batch_size : int
-        Texts of one call, at least 1.
+    batch_size : int, optional
+        Texts of one call, at least 1; what the embedder asks for, or `BATCH`.
 
     Raises
     ------
@@ -90,6 +94,7 @@ def embed_texts(
     InputError
         For a batch size below 1.
     """
+    batch_size = batch_size_of(embedder) if batch_size is None else batch_size
     if batch_size < 1:
         msg = f"batch_size is {batch_size}; wanted is at least 1."
         raise InputError(msg)
@@ -106,6 +111,11 @@ def embed_texts(
         msg = f"no text could be embedded (texts {at[0]} to {at[-1]}): {work.broken[0]}"
         raise BackendError(msg)
     return _collected(texts, known, work, near=not embedder.exact)
+
+
+def batch_size_of(embedder: Embedder) -> int:
+    """Texts that an embedder wants in one call: its ``batch_size``, or `BATCH`."""
+    return int(getattr(embedder, "batch_size", BATCH))
 
 
 def measured_jitter(embedder: Embedder, role: Role = "evidence") -> float:

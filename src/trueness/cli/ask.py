@@ -44,6 +44,7 @@ from trueness.cli.exits import Exit
     "--observe", "observable", metavar="WHAT", help="What is taken as the answer, e.g. string."
 )
 @click.option("--batch-size", type=click.IntRange(min=1), help="Requests in one call.")
+@options.engine
 @click.option("--cache/--no-cache", default=None, help="Use the request cache.")
 @click.option("--resume", is_flag=True, help="Ask only what the file does not hold yet.")
 @click.option("--retry-errors", is_flag=True, help="With --resume: ask failed rows again too.")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="energy (default), a variant such as energy.cone, or a baseline such as baseline.top1.",
 )
+@options.engine
 @click.option("--full", is_flag=True, help="Print every block.")
 @options.outputs
 def ground(
@@ -31,6 +32,8 @@ def ground(
     full: bool,
     output: tuple[Path, ...],
     as_json: bool,
+    engine: str | None,
+    workers: int | None,
     **typed: Any,
 ) -> int:
     """Measure how far CLAIMS lie outside the span of their evidence.
@@ -42,8 +45,12 @@ def ground(
     Exits 5 when no claim could be measured.
     """
     from trueness.api.grounding import ground as ground_
+    from trueness.backends.registry import open_embedder_on
 
     _output.check_paths(output)
+    if engine is not None:
+        name = typed["embedder"] or "embedded"
+        typed["embedder"] = open_embedder_on(engine, name, workers=workers or 2)
     with grounded(typed) as given:
         reading = ground_(claims, **given)
     _output.write_readings({"": reading}, output, title=claims.name)

@@ -193,6 +193,18 @@ def outputs(verb: Verb) -> Verb:
     )(verb)
 
 
+def engine(verb: Verb) -> Verb:
+    """``--engine --workers``: where a model or embedder runs."""
+    verb = click.option("--workers", type=click.IntRange(min=1), help="Copies on a cluster (2).")(
+        verb
+    )
+    return click.option(
+        "--engine",
+        type=click.Choice(["local", "ray"]),
+        help="ray: on the workers of the cluster that RAY_ADDRESS names, or of one made here.",
+    )(verb)
+
+
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were typed: None and empty tuples are left out."""
     return {name: value for name, value in values.items() if value not in (None, ())}

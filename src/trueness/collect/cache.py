@@ -1,13 +1,13 @@
 """Requests that were answered before: the key is the whole request, epoch and seed included."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from trueness.backends.cache_file import open_cache
-from trueness.backends.protocol import Model, Request, Result, Step
+from trueness.backends.protocol import Model, Request, Result
 from trueness.backends.weights import text_sha256
+from trueness.backends.wire import dump_result, load_result
 from trueness.contract.serial import Json, canonical
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, result TEXT NOT NULL)"
@@ -39,6 +39,8 @@ def describe(request: Request, model: Model) -> dict[str, Json]:
         "condition": condition,
         "seed": request.seed,
         "epoch": epoch,
+        **({"system": request.system} if request.system else {}),
+        **({"request": identity["request"]} if "request" in identity else {}),
     }
 
 
@@ -68,23 +70,11 @@ class RequestCache:
             for key, request in requests.items():
                 row = db.execute("SELECT result FROM answers WHERE key = ?", (key,)).fetchone()
                 if row is not None:
-                    found[key] = _load(row[0], request)
+                    found[key] = load_result(row[0], request.key)
             return found
 
     def put(self, results: Mapping[str, Result]) -> None:
         """Store completed answers; failures are never stored."""
-        done = [(key, _dump(r)) for key, r in results.items() if r.error is None]
+        done = [(key, dump_result(r)) for key, r in results.items() if r.error is None]
         with open_cache(self.path, _SCHEMA) as db:
             db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?)", done)
-
-
-def _dump(result: Result) -> str:
-    kept = asdict(result)
-    del kept["key"]
-    return json.dumps(kept, allow_nan=False)
-
-
-def _load(text: str, request: Request) -> Result:
-    kept = json.loads(text)
-    steps = tuple(Step(**step) for step in kept.pop("steps"))
-    return Result(key=request.key, steps=steps, **kept)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from trueness.backends.embedder import NOISE, Embedder, Role, Vectors
-from trueness.backends.embedding import Embedded, embed_texts, noise_of
+from trueness.backends.embedding import Embedded, batch_size_of, embed_texts, noise_of
 from trueness.backends.vectors import VectorCache
 from trueness.collect.corpora import corpus_of
 from trueness.collect.passages import Cuts, cut
@@ -103,11 +103,12 @@ def _embedded(
     """Vectors of distinct texts, and how many of them are only near."""
     wanted = sorted(t for t in texts if t.strip())
     parts: list[Embedded] = []
-    for start in range(0, len(wanted), PART):
-        part = embed_texts(embedder, wanted[start : start + PART], role, cache=cache)
+    size = max(PART, batch_size_of(embedder))
+    for start in range(0, len(wanted), size):
+        part = embed_texts(embedder, wanted[start : start + size], role, cache=cache)
         parts.append(part)
         if advance is not None:
-            advance(min(start + PART, len(wanted)), len(wanted), role)
+            advance(min(start + size, len(wanted)), len(wanted), role)
     errors = [why for part in parts for why in part.errors]
     rows: list[Vectors] = [vector for part in parts for vector in part.vectors]
     kept = [i for i, why in enumerate(errors) if why is None]
