@@ -22,6 +22,8 @@ DIMENSION, SOURCES, TOPICS, PASSAGES = 64, 200, 20, 4
 NOVEL, NEIGHBOUR, BINDING = "novel", "neighbour", "binding"
 KINDS = (NOVEL, NEIGHBOUR, BINDING)
 """Ways of being unsupported: new content, a neighbour's evidence, the same content recombined."""
+_WORDS = {"": "claim", NOVEL: "fresh", BINDING: "mixed"}
+"""Names of claims are equally long, so that their texts tell nothing."""
 _TOPIC, _PASSAGE, _SUPPORTED, _NEW = 0.8, 0.7, 0.15, 0.6
 
 
@@ -162,7 +164,7 @@ def _full(sources: int) -> int:
 
 
 def _claim(number: int, kind: str = "") -> str:
-    return f"source {number} claim {kind}".strip()
+    return f"source {number} {_WORDS[kind]}"
 
 
 def _passages(number: int) -> list[str]:
