@@ -102,8 +102,9 @@ def growth(
 ) -> Growth:
     r"""Growth rates by repeated QR: :math:`J_k Q = Q' R`, sums of :math:`\log R_{ii}` over n dt.
 
-    A direction with :math:`|R_{ii}| \le \varepsilon D \max_j R_{jj}` is dead from then on: it is
-    taken out of the frame and counted, never given a large negative number.
+    A direction with :math:`|R_{ii}| \le \varepsilon D |J_k|_F`, which is how far rounding reaches,
+    is dead from then on: it is taken out of the frame and counted, never given a large negative
+    number.
 
     Parameters
     ----------
@@ -145,7 +146,7 @@ def growth(
             q = _frame(len(j), seed, frame)
         q, r = np.linalg.qr(j @ q)
         size = np.abs(np.diagonal(r))
-        living = size > _EPS * len(j) * size.max(initial=0.0)
+        living = size > _EPS * len(j) * float(np.linalg.norm(j))
         sums[alive[~living]] = np.nan
         alive, q = alive[living], q[:, living]
         sums[alive] += np.log(size[living])
