@@ -37,7 +37,8 @@ def ask(
     ----------
     relation : path, name of a bundled relation, or Relation
     model : str
-        ``embedded``, ``gguf:FILE``, ``scripted:NAME``, ``replay:FILE``.
+        ``embedded``, ``gguf:FILE``, ``hf:NAME``, ``openai:NAME``, ``scripted:NAME``,
+        ``replay:FILE``.
     out : path
         Where the rows go, as they come.
     conditions : str, path or None

@@ -22,7 +22,7 @@ from trueness.cli.exits import Exit
     envvar="TRUENESS_MODEL",
     default="embedded",
     show_default=True,
-    help="embedded, scripted:NAME, replay:FILE or gguf:FILE.",
+    help="embedded, gguf:FILE, hf:NAME, openai:NAME, scripted:NAME or replay:FILE.",
 )
 @click.option("-M", "model_option", multiple=True, metavar="KEY=VALUE", help="Option of the model.")
 @click.option(
@@ -44,6 +44,7 @@ from trueness.cli.exits import Exit
     "--observe", "observable", metavar="WHAT", help="What is taken as the answer, e.g. string."
 )
 @click.option("--batch-size", type=click.IntRange(min=1), help="Requests in one call.")
+@options.server
 @options.engine
 @click.option("--cache/--no-cache", default=None, help="Use the request cache.")
 @click.option("--resume", is_flag=True, help="Ask only what the file does not hold yet.")
@@ -79,13 +80,15 @@ def ask(
 
     for name in ("inverse", "resume", "retry_errors"):
         typed[name] = typed[name] or None
-    typed |= {"options": parse_options(model_option) or None, "templates": _numbers(templates)}
+    of_model = options.of_model(parse_options(model_option), typed)
+    typed |= {"options": of_model or None, "templates": _numbers(templates)}
     with bar(wanted=not no_progress) as progress:
         summary = api.ask(
             relation_file, out=_output.ready(out), progress=progress, **options.given(typed)
         )
     _output.show(dumps(summary.to_dict(), indent=2) if as_json else "\n".join(summary.lines()))
-    return Exit.DONE
+    measured = summary.n_errors < summary.n_asked + summary.n_cached
+    return Exit.DONE if measured or not summary.n_errors else Exit.NOTHING_MEASURED
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

@@ -205,6 +205,63 @@ def engine(verb: Verb) -> Verb:
     )(verb)
 
 
+SERVER = ("base_url", "max_connections", "max_retries", "timeout")
+
+
+def server(verb: Verb) -> Verb:
+    """``--model-base-url --max-connections --max-retries --timeout``: an ``openai:`` model."""
+    for option in reversed(
+        (
+            click.option(
+                "--model-base-url",
+                "base_url",
+                metavar="URL",
+                help="Server of an openai: model, e.g. http://127.0.0.1:8080/v1; the default is "
+                "OPENAI_BASE_URL, the key OPENAI_API_KEY.",
+            ),
+            click.option(
+                "--max-connections",
+                "-j",
+                type=click.IntRange(min=1),
+                help="Most requests in flight at a server (32); it may bear fewer.",
+            ),
+            click.option(
+                "--max-retries",
+                type=click.IntRange(min=0),
+                help="Tries after the first that a server does not answer (5).",
+            ),
+            click.option(
+                "--timeout",
+                type=Finite(min=0, min_open=True),
+                metavar="SECONDS",
+                help="Of one try at a server, from first byte to last (120).",
+            ),
+        )
+    ):
+        verb = option(verb)
+    return verb
+
+
+def of_model(pairs: Mapping[str, str], typed: dict[str, Any]) -> dict[str, str]:
+    """Options of the model: those of ``-M``, and those about a server taken out of ``typed``.
+
+    Raises
+    ------
+    BadParameter
+        When one is given in both ways.
+    """
+    found = dict(pairs)
+    for name in SERVER:
+        value = typed.pop(name)
+        if value is None:
+            continue
+        if name in found:
+            msg = f"{name} is given by -M and by a flag; give it once."
+            raise click.BadParameter(msg, param_hint="-M")
+        found[name] = str(value)
+    return found
+
+
 def given(values: Mapping[str, Any]) -> dict[str, Any]:
     """The options that were typed: None and empty tuples are left out."""
     return {name: value for name, value in values.items() if value not in (None, ())}
