@@ -110,6 +110,19 @@ def test_a_dead_direction_is_counted_and_never_a_large_negative_number() -> None
     assert all_dead.dimension.value == 0.0
 
 
+def test_what_stands_behind_a_dead_direction_grows_as_if_it_were_not_there() -> None:
+    rng = np.random.default_rng(0)
+    turned, after = rng.normal(size=(3, 3)), rng.normal(size=(3, 3))
+    found = growth(
+        [turned @ np.diag([0.0, 1.0, 1.0]), after], product=Product.TOKEN, frame="identity"
+    )
+    columns = (after @ turned)[:, 1:]
+    areas = [np.linalg.det(columns[:, :k].T @ columns[:, :k]) for k in (1, 2)]
+    wanted = np.diff([0.0, *np.log(areas) / 2]) / 2
+    assert np.isnan(found.in_frame[0])
+    assert found.in_frame[1:] == pytest.approx(wanted, abs=1e-12)
+
+
 @given(st.integers(2, 6), st.integers(0, 999))
 def test_as_many_directions_die_as_the_rank_lacks(width: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -23,6 +23,7 @@ ASSUMPTIONS = (
 UNSETTLED = 0.1
 """Share by which two dimensions may differ and still count as one."""
 _ORDER = 1e-12
+_SUSPECT = 1e-6
 _EPS = float(np.finfo(np.float64).eps)
 
 
@@ -102,9 +103,9 @@ def growth(
 ) -> Growth:
     r"""Growth rates by repeated QR: :math:`J_k Q = Q' R`, sums of :math:`\log R_{ii}` over n dt.
 
-    A direction with :math:`|R_{ii}| \le \varepsilon D |J_k|_F`, which is how far rounding reaches,
-    is dead from then on: it is taken out of the frame and counted, never given a large negative
-    number.
+    Where :math:`J_k Q` has rank r at tolerance :math:`\varepsilon D |J_k|_F`, which is how far
+    rounding reaches, all but r directions, those of the smallest :math:`|R_{ii}|`, are dead from
+    then on: they are taken out of the frame and counted, never given a large negative number.
 
     Parameters
     ----------
@@ -144,12 +145,10 @@ def growth(
         if step == 1:
             sums, alive = np.zeros(len(j)), np.arange(len(j))
             q = _frame(len(j), seed, frame)
-        q, r = np.linalg.qr(j @ q)
-        size = np.abs(np.diagonal(r))
-        living = size > _EPS * len(j) * float(np.linalg.norm(j))
+        q, size, living = _step(j, q)
         sums[alive[~living]] = np.nan
-        alive, q = alive[living], q[:, living]
-        sums[alive] += np.log(size[living])
+        alive = alive[living]
+        sums[alive] += np.log(size)
         rows.append(sums / (step * dt))
     if not rows:
         msg = "the product is empty; wanted at least one matrix. Give one Jacobian a step."
@@ -314,6 +313,26 @@ def _frame(width: int, seed: int, frame: str) -> Floats:
     q, r = np.linalg.qr(drawn)
     turned: Floats = q * np.sign(np.diagonal(r))  # uniform over the orthogonal group
     return turned
+
+
+def _step(j: Floats, q: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """The next frame, growth of its directions, and which of the present ones live on.
+
+    A diagonal entry alone does not show rank: behind a column that hardly grew, rounding makes
+    later entries large. So where one is small, the singular values decide how many are dead.
+    """
+    y, scale = j @ q, float(np.linalg.norm(j))
+    turned, r = np.linalg.qr(y)
+    size = np.abs(np.diagonal(r))
+    living = np.ones(len(size), np.bool_)
+    if len(size) and size.min() <= _SUSPECT * scale:
+        values = np.linalg.svd(r, compute_uv=False)
+        n_dead = int((values <= _EPS * len(j) * scale).sum())
+        living[np.argsort(size, kind="stable")[:n_dead]] = False
+    if not living.all():
+        turned, r = np.linalg.qr(y[:, living])
+        size = np.abs(np.diagonal(r))
+    return turned, size, living
 
 
 def _top(rates: Floats) -> float | None:
