@@ -48,7 +48,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "simulation": frozenset({"repeats", "replicates", "resplits", "judged_at", "slack"}),
     "contrast": frozenset({"name", "a", "b", "statistic", "unit", "primary"}),
     "published": frozenset({"figure", "value", "source", "at", "model"}),
-    "reading": frozenset({"supported", "refuted"}),
+    "reading": frozenset({"supported", "refuted", "says", "says_otherwise"}),
     "budget": frozenset({"seconds", "requests"}),
 }
 _NEEDED = ("id", "question", "revisits", "status", "contrast", "reading", "budget")

@@ -9,6 +9,8 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 
 RUNNERS = {
+    "C10": "trueness.study.searching",
+    "C13": "trueness.study.binding",
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
     "injectivity-audit": "trueness.study.injectivity",

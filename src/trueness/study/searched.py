@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,6 +63,8 @@ class SearchCurve:
     excluded : mapping of str to int
     relaxations : mapping of int to mapping of str to int
         Pairs that only a relaxation let through, by kind, for every K.
+    admissible : (n,) int
+        How many candidates each claim had.
     """
 
     population: str
@@ -73,6 +75,18 @@ class SearchCurve:
     exhausted: Mapping[int, int]
     excluded: Mapping[str, int]
     relaxations: Mapping[int, Mapping[str, int]]
+    admissible: Ints
+
+    def at(self, rows: Ints) -> "SearchCurve":
+        """The curve of some of the claims; what the guard shut out stays that of all."""
+        return replace(
+            self,
+            items=[self.items[row] for row in rows.tolist()],
+            chosen=self.chosen[rows],
+            value=self.value[rows],
+            exhausted=_exhausted(self.admissible[rows], self.budgets),
+            admissible=self.admissible[rows],
+        )
 
     def mean(self) -> tuple[float | None, ...]:
         """Mean risk for every K, over the claims measured at the smallest."""
@@ -269,10 +283,16 @@ def value_aware(
         ks,
         chosen,
         value,
-        {k: int((listed.admissible < k).sum()) for k in ks},
+        _exhausted(listed.admissible, ks),
         listed.excluded,
         {k: relaxations_of(guard, chosen[:, place]) for place, k in enumerate(ks)},
+        listed.admissible,
     )
+
+
+def _exhausted(admissible: Ints, ks: tuple[int, ...]) -> dict[int, int]:
+    """Claims with fewer candidates than K, for every K."""
+    return {k: int((admissible < k).sum()) for k in ks}
 
 
 def _running(rows: Ints, risks: Floats, ks: tuple[int, ...]) -> tuple[list[int], list[float]]:

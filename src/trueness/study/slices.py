@@ -152,6 +152,25 @@ def binding_items() -> tuple[dict[str, Json], ...]:
     return tuple(_rows(_text(BINDING)))
 
 
+def binding_rows(item: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
+    """The three claims of a binding item, each against its evidence."""
+    for part, label in (
+        ("supported", SUPPORTED),
+        ("control_paraphrase", SUPPORTED),
+        ("wrong", UNSUPPORTED),
+    ):
+        yield {
+            "item": f"{item['id']}.{part}",
+            "group": item["id"],
+            "claim": item[part],
+            "evidence": item["evidence"],
+            "label": label,
+            "kind": item["kind"],
+            "template": str(item["template"]),
+            "part": part,
+        }
+
+
 def _own(path: Path, most: int) -> Slice:
     table = read_evidence(path)
     for name in ("label", "group"):
@@ -172,27 +191,10 @@ def _shipped(name: str, most: int) -> Slice:
     text = _text(HALUEVAL if name == HALUEVAL_ANSWERS else name)
     rows = _rows(text)
     if name == BINDING:
-        rows = [row for item in rows for row in _of_binding(item)]
+        rows = [row for item in rows for row in binding_rows(item)]
     if name == HALUEVAL_ANSWERS:
         rows = [{**row, "claim": row["answer"]} for row in rows]
     return _slice(name, rows, text, SHIPPED[name], most)
-
-
-def _of_binding(item: Mapping[str, Json]) -> Iterator[dict[str, Json]]:
-    for part, label in (
-        ("supported", SUPPORTED),
-        ("control_paraphrase", SUPPORTED),
-        ("wrong", UNSUPPORTED),
-    ):
-        yield {
-            "item": f"{item['id']}.{part}",
-            "group": item["id"],
-            "claim": item[part],
-            "evidence": item["evidence"],
-            "label": label,
-            "kind": item["kind"],
-            "part": part,
-        }
 
 
 def _slice(
