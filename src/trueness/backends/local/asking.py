@@ -46,6 +46,24 @@ class Asker:
         ids = self.tokenizer.encode(prompt)
         return ids if self.tokenizer.bos is None else (self.tokenizer.bos, *ids)
 
+    def readable(self, prompts: Sequence[str | Sequence[int]]) -> list[tuple[int, ...]]:
+        """Ids of prompts.
+
+        Raises
+        ------
+        InputError
+            For none, or one that is empty or too long.
+        """
+        found = [self.ids_of(prompt) for prompt in prompts]
+        for i, ids in enumerate(found):
+            if self._fault(ids, 0):
+                msg = f"prompt {i} has {len(ids)} tokens; this model reads 1 to {self.n_context}."
+                raise InputError(msg)
+        if not found:
+            msg = "there is no prompt; give at least one."
+            raise InputError(msg)
+        return found
+
     def complete(self, requests: Sequence[Request]) -> Iterator[Result]:
         """One result for each request, batch by batch."""
         encoded = self._allowed(requests)
@@ -66,14 +84,8 @@ class Asker:
         """Logits (n, V) at the last token of every prompt, in the order of the requests."""
         found = np.empty((len(requests), self.engine.n_rows), np.float32)
         places = {id(request): i for i, request in enumerate(requests)}
-        asked = [(request, self.ids_of(request.prompt)) for request in requests]
-        for request, ids in asked:
-            if fault := self._fault(ids, 0):
-                msg = (
-                    f"the prompt of {request.key[0]!r} has {len(ids)} tokens ({fault}); this model "
-                    f"reads 1 to {self.n_context}."
-                )
-                raise InputError(msg)
+        prompts = self.readable([request.prompt for request in requests])
+        asked = list(zip(requests, prompts, strict=True))
         for batch in self._batches(asked):
             flow, _ = self._begin(batch)
             rows = self.engine.numpy(flow.logits)
@@ -111,7 +123,11 @@ class Asker:
     ) -> Iterator[Scored]:
         torch = self.engine.torch
         keep = max(len(text) for _, _, text in batch) + 1
-        logits = self.engine.read([Row((*p, *t)) for _, p, t in batch], keep=keep)
+        logits = self.engine.read(
+            [Row((*p, *t)) for _, p, t in batch],
+            keep=keep,
+            prompt_lengths=[len(p) for _, p, _ in batch],
+        )
         for (one, _, text), z in zip(batch, logits.float(), strict=True):
             places = z[keep - 1 - len(text) : keep - 1]  # (len(text), V)
             mass = torch.logsumexp(places, dim=-1)

@@ -41,6 +41,7 @@ def load_gguf(
         When the file is none, the extra is missing, or transformers does not know it.
     """
     facts = read_gguf(path)
+    require("transformers", extra="local", what=f"model {name!r} in transformers")
     digest = sha256 or sha256_of(path)
     folder = convert(path, digest)
     loaded = _load(str(folder), None, device, dtype, attention)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.backends.local.asking import Asker
+from trueness.backends.local.checks import check_inside
+from trueness.backends.local.inside import INSIDE, Inside, Prompt
 from trueness.backends.local.loading import Loaded
 from trueness.backends.local.parts import find_parts
 from trueness.backends.local.passes import Engine
@@ -17,15 +19,14 @@ from trueness.backends.scoring import Continuation, Scored
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 
-Prompt = str | Sequence[int]
-"""A text, encoded behind BOS where the model has one; or ids, sent as they are."""
 _ASKING = frozenset(
     {"text", "tokens", "logprobs", "logits", "scores", "embeddings_in", "allowed_answers"}
 )
+_N_CHECKED = 6
 
 
 @dataclass(slots=True)
-class LocalModel:
+class LocalModel(Inside):
     """A causal language model of transformers, on this machine.
 
     Parameters
@@ -50,8 +51,6 @@ class LocalModel:
     loaded: Loaded = field(repr=False)
     batch_size: int = 32
     n_context: int | None = None
-    _engine: Engine = field(init=False, repr=False)
-    _asker: Asker = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.batch_size < 1 or (self.n_context is not None and self.n_context < 1):
@@ -69,11 +68,18 @@ class LocalModel:
         self._asker = Asker(
             self._engine, tokenizer, _ends(loaded.model, tokenizer), self.batch_size, self.n_context
         )
+        if self.capabilities >= INSIDE:
+            check_inside(self._engine, _some_ids(tokenizer, rows))
 
     @property
     def capabilities(self) -> frozenset[str]:
         """What can be asked of this architecture."""
-        return _ASKING
+        found = set(_ASKING)
+        if self.tokenizer.has_offsets:
+            found.add("token_span")
+        if self._engine.parts is not None and self.identity["dtype"] == "float32":
+            found |= INSIDE | ({"attentions"} if self._engine.is_eager else set())
+        return frozenset(found)
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -155,3 +161,9 @@ def _ends(model: Any, tokenizer: LocalTokenizer) -> frozenset[int]:
     listed = given if isinstance(given, list) else [given]
     found = {*listed, tokenizer.library.eos_token_id}
     return frozenset(i for i in found if i is not None)
+
+
+def _some_ids(tokenizer: LocalTokenizer, n_rows: int) -> tuple[int, ...]:
+    """A few different ids that every model can read."""
+    plain = [i for i in range(n_rows) if i not in tokenizer.special][:_N_CHECKED]
+    return tuple(plain or range(min(n_rows, _N_CHECKED)))

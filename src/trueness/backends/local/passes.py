@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.backends.local.parts import Parts, cache_name, keep_name
+from trueness.backends.local.row_map import BlockCall
 from trueness.backends.local.streams import noisy
 from trueness.contract.errors import BackendError
 
@@ -29,17 +30,14 @@ class Moment:
 
     Parameters
     ----------
-    prefill : bool
-        Whether prompts are read, not written tokens.
     positions : (B, S) long
         Place of every column in its own row, from the first real token.
     real : (B, S) bool
         False for padding.
     lengths : (B,) long
-        Tokens of every prompt.
+        Tokens of every prompt: a column from there on is written text.
     """
 
-    prefill: bool
     positions: Any
     real: Any
     lengths: Any
@@ -80,6 +78,12 @@ class Engine:
     moment: Moment | None = field(default=None, repr=False)
     n_intervening: int = 0
     _prefix: tuple[tuple[int, ...], Any] | None = field(default=None, repr=False)
+    _calls: tuple[tuple[int, ...], tuple[BlockCall, ...]] | None = field(default=None, repr=False)
+
+    @property
+    def is_eager(self) -> bool:
+        """Whether attention is computed step by step: it has weights and forward derivatives."""
+        return str(getattr(self.model.config, "_attn_implementation", "")) == "eager"
 
     def begin(self, rows: Sequence[Row], *, prefix: int = 0) -> tuple[Flow, int]:
         """Read prompts; the first ``prefix`` ids of all are equal, and read once.
@@ -96,13 +100,13 @@ class Engine:
             known = n if self._prefix is not None and self._prefix[0] == front else n - 1
             cache = self._repeated(self._read_prefix(front), n)
         tails = [row.ids[prefix:] for row in rows]
-        ids, real, positions = self._padded(tails, prefix)
+        ids, real, positions = self.padded(tails, prefix)
         mask = real
         if prefix:
             mask = self.torch.cat([real.new_ones((n, prefix)), real], dim=1)
         lengths = mask.sum(dim=1)
-        moment = Moment(True, positions, real.bool(), lengths)  # noqa: FBT003 - a field
-        logits = self._call(ids, self._embeds(rows, ids, prefix), mask, moment, cache=cache)
+        moment = Moment(positions, real.bool(), lengths)
+        logits = self.call(ids, self._embeds(rows, ids, prefix), mask, moment, cache=cache)
         return Flow(cache, mask, lengths, lengths, logits[:, -1]), known
 
     def advance(self, flow: Flow, ids: Sequence[int]) -> None:
@@ -112,15 +116,50 @@ class Engine:
         flow.mask = torch.cat([flow.mask, flow.mask.new_ones((len(ids), 1))], dim=1)
         positions = flow.lengths[:, None]
         flow.lengths = flow.lengths + 1
-        moment = Moment(False, positions, torch.ones_like(column).bool(), flow.prompt_lengths)  # noqa: FBT003 - a field
-        flow.logits = self._call(column, None, flow.mask, moment, cache=flow.cache)[:, -1]
+        moment = Moment(positions, torch.ones_like(column).bool(), flow.prompt_lengths)
+        flow.logits = self.call(column, None, flow.mask, moment, cache=flow.cache)[:, -1]
 
-    def read(self, rows: Sequence[Row], *, keep: int) -> Any:
-        """Logits (B, keep, V) at the last ``keep`` places of whole rows, without a cache."""
-        ids, real, positions = self._padded([row.ids for row in rows], 0)
-        moment = Moment(True, positions, real.bool(), real.sum(dim=1))  # noqa: FBT003 - a field
+    def read(
+        self, rows: Sequence[Row], *, keep: int, prompt_lengths: Sequence[int] | None = None
+    ) -> Any:
+        """Logits (B, keep, V) at the last ``keep`` places of whole rows, without a cache.
+
+        Rows are prompts unless ``prompt_lengths`` says how many of their tokens are.
+        """
+        ids, real, positions = self.padded([row.ids for row in rows], 0)
+        lengths = real.sum(dim=1)
+        if prompt_lengths is not None:
+            lengths = self.torch.tensor(prompt_lengths, device=self.device)
+        moment = Moment(positions, real.bool(), lengths)
         embeds = self._embeds(rows, ids, 0)
-        return self._call(ids, embeds, real, moment, keep=keep)
+        return self.call(ids, embeds, real, moment, keep=keep)
+
+    def calls(self, ids: tuple[int, ...]) -> tuple[BlockCall, ...]:
+        """Every block as the model called it on one prompt; the last prompt is remembered."""
+        if self._calls is not None and self._calls[0] == ids:
+            return self._calls[1]
+        if self.n_intervening or self.parts is None:
+            msg = "a row map is of the model as it is; take it outside of interventions."
+            raise BackendError(msg)
+        found: list[BlockCall] = []
+
+        def seen(module: Any, args: Any, kwargs: Any, output: Any) -> None:
+            given = dict(kwargs)
+            states = args[0] if args else given.pop("hidden_states")
+            after = output[0] if isinstance(output, tuple) else output
+            found.append(BlockCall(module, states.detach(), after.detach(), given))
+
+        handles = [b.register_forward_hook(seen, with_kwargs=True) for b in self.parts.blocks]
+        padded, real, positions = self.padded([ids], 0)
+        moment = Moment(positions, real.bool(), real.sum(dim=1))
+        try:
+            with self.torch.no_grad():
+                self.call(padded, None, real, moment, graded=True)
+        finally:
+            for handle in handles:
+                handle.remove()
+        self._calls = (ids, tuple(found))
+        return self._calls[1]
 
     def branch(self, flow: Flow, row: int, tails: Sequence[tuple[int, ...]]) -> Any:
         """Logits (len(tails), longest, V) of several texts behind one row of a batch.
@@ -136,13 +175,13 @@ class Engine:
         mask = torch.cat([front, front.new_ones((n, longest))], dim=1)
         positions = flow.lengths[row] + torch.arange(longest, device=self.device).expand(n, -1)
         lengths = flow.prompt_lengths[row].expand(n)
-        moment = Moment(False, positions, torch.ones_like(ids).bool(), lengths)  # noqa: FBT003 - a field
-        return self._call(ids, None, mask, moment, cache=cache, keep=longest)
+        moment = Moment(positions, torch.ones_like(ids).bool(), lengths)
+        return self.call(ids, None, mask, moment, cache=cache, keep=longest)
 
     @contextmanager
     def intervening(self) -> Iterator[None]:
         """While something intervenes, no work of other passes is reused."""
-        self._prefix, self.n_intervening = None, self.n_intervening + 1
+        self._prefix, self._calls, self.n_intervening = None, None, self.n_intervening + 1
         try:
             yield
         finally:
@@ -155,12 +194,20 @@ class Engine:
             found = embedding(self.torch.tensor(ids, device=self.device))
         return self.numpy(found)
 
+    def logits_of(self, block: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Logits (V,) behind the input embeddings (T, D)."""
+        made = self.torch.from_numpy(block).to(self.device)[None]
+        real = self.torch.ones(made.shape[:2], dtype=self.torch.long, device=self.device)
+        moment = Moment(real.cumsum(dim=1) - 1, real.bool(), real.sum(dim=1))
+        return self.numpy(self.call(None, made, real, moment)[0, -1])
+
     def numpy(self, tensor: Any) -> NDArray[np.float32]:
         """A tensor as float32 numbers on the CPU."""
         found: NDArray[np.float32] = tensor.detach().to("cpu", self.torch.float32).numpy()
         return found
 
-    def _padded(self, tails: Sequence[tuple[int, ...]], start: int) -> tuple[Any, Any, Any]:
+    def padded(self, tails: Sequence[tuple[int, ...]], start: int = 0) -> tuple[Any, Any, Any]:
+        """Ids, mask and positions (B, S) of tails that begin at ``start``, padded on the left."""
         longest = max(map(len, tails))
         ids = np.zeros((len(tails), longest), np.int64)
         real = np.zeros_like(ids)
@@ -183,7 +230,7 @@ class Engine:
                     block[i, ids.shape[1] - len(moved) :] = tail
         return block
 
-    def _call(
+    def call(
         self,
         ids: Any,
         embeds: Any | None,
@@ -192,7 +239,9 @@ class Engine:
         *,
         cache: Any | None = None,
         keep: int = 1,
+        graded: bool = False,
     ) -> Any:
+        """Logits (B, keep, V) of one pass; ``graded`` leaves derivatives to the caller."""
         given: dict[str, Any] = {"input_ids": ids} if embeds is None else {"inputs_embeds": embeds}
         given |= {
             "attention_mask": mask,
@@ -205,7 +254,7 @@ class Engine:
             given[name] = keep
         self.moment = moment
         try:
-            with self.torch.inference_mode():
+            with nullcontext() if graded else self.torch.inference_mode():
                 logits = self.model(**given).logits
         finally:
             self.moment = None
@@ -227,9 +276,9 @@ class Engine:
         if self._prefix is not None and self._prefix[0] == front:
             return self._prefix[1]
         cache = self._new_cache()
-        ids, real, positions = self._padded([front], 0)
-        moment = Moment(True, positions, real.bool(), real.sum(dim=1))  # noqa: FBT003 - a field
-        self._call(ids, None, real, moment, cache=cache)
+        ids, real, positions = self.padded([front], 0)
+        moment = Moment(positions, real.bool(), real.sum(dim=1))
+        self.call(ids, None, real, moment, cache=cache)
         self._prefix = (front, cache)
         return cache
 
