@@ -2,12 +2,14 @@
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from trueness.backends.protocol import Key, Model, Streaming
+from trueness.collect.allowing import chooser
 from trueness.collect.binding import Bound, bind, check_bos, names_in
 from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress, Settings, Tally
@@ -26,12 +28,12 @@ _SAME_DRAWS = 4
 
 
 def ask(
-    relation: Questionable,
+    relation: Questionable | Sequence[Questionable],
     model: Model,
     conditions: Sequence[Condition] = (NONE,),
     *,
     out: Path,
-    epochs: int = 1,
+    epochs: int | None = None,
     templates: Sequence[int] | None = None,
     inverse: bool = False,
     batch_size: int = 8,
@@ -55,14 +57,14 @@ def ask(
 
     Parameters
     ----------
-    relation : Questionable
+    relation : Questionable, or several
         A relation file as loaded, or anything with its name, templates, entities and golds.
     model : Model
     conditions : sequence of Condition
     out : Path
         Begun with a header; refused when it is there, unless ``resume``.
-    epochs : int
-        Draws of each item, from 1.
+    epochs : int or None
+        Draws of each item, from 1; None asks once, and as often as noise declares draws.
     templates : sequence of int or None
         Indices of wordings; None asks all of them.
     inverse : bool
@@ -105,7 +107,8 @@ def ask(
     ...     ask(quiz, model, out=Path(folder) / "t.jsonl").n_rows
     2
     """
-    _check(epochs=epochs, batch_size=batch_size, max_tokens=max_tokens)
+    given = {} if epochs is None else {"epochs": epochs}
+    _check(**given, batch_size=batch_size, max_tokens=max_tokens)
     _check_decoding(temperature, top_p)
     plan = _plan(relation, model, conditions, templates, inverse=inverse)
     rule = Observable.of(observable, model)
@@ -119,13 +122,14 @@ def ask(
     start = time.perf_counter()
     with _open(out, protocols, rule, resume=resume) as journal:
         tally = Tally(warnings=[*plan.warnings, *journal.notes])
-        n_wanted = len(plan.items) * epochs * len(plan.bound)
+        draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
+        n_wanted = len(plan.items) * sum(draws.values())
         for bound in plan.bound:
-            keys = _keys(plan.items, epochs, bound.condition.name)
+            keys = _keys(plan.items, draws[bound.condition.name], bound.condition.name)
             missing = journal.state.still_to_ask(keys, retry_errors=retry_errors)
             tally.n_safe += len(keys) - len(missing)
             Collector(
-                model,
+                chooser(model, bound.condition),
                 rule,
                 journal,
                 settings,
@@ -138,7 +142,9 @@ def ask(
                 progress,
             ).collect()
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
-    tally.warnings.extend(_doubt(out, epochs) if temperature > 0 and epochs >= _SAME_DRAWS else ())
+    tally.warnings.extend(
+        _doubt(out, epochs) if temperature > 0 and (epochs or 1) >= _SAME_DRAWS else ()
+    )
     return AskSummary(
         path=out,
         n_rows=len(journal.state.done | tally.written),
@@ -171,20 +177,21 @@ class _Plan:
 
 
 def _plan(
-    relation: Questionable,
+    relation: Questionable | Sequence[Questionable],
     model: Model,
     conditions: Sequence[Condition],
     templates: Sequence[int] | None,
     *,
     inverse: bool,
 ) -> _Plan:
-    asked = questions(relation, templates, inverse=inverse)
+    relations = relation if isinstance(relation, Sequence) else (relation,)
+    asked = [q for each in relations for q in questions(each, templates, inverse=inverse)]
     items = {question.item: question for question in asked}
-    if len(items) < len(asked):
-        msg = f"relation {relation.name!r} lists an entity twice; list each one once."
+    if twice := [item for item, n in Counter(q.item for q in asked).items() if n > 1]:
+        msg = f"{twice[0]!r} is asked twice; list each entity and each relation once."
         raise InputError(msg)
     listed = with_none(conditions)
-    bound = tuple(bind(c, model) for c in listed if c is NONE or not c.is_empty)
+    bound = tuple(bind(c, model, asked) for c in listed if c is NONE or not c.is_empty)
     check_bos((q.prompt for q in asked), model.tokenizer)
     encode = None if model.tokenizer is None else model.tokenizer.encode
     return _Plan(
@@ -301,7 +308,7 @@ def _check_begun(journal: AnswerJournal, protocols: Mapping[str, Protocol]) -> N
         raise FingerprintMismatch(msg)
 
 
-def _doubt(out: Path, epochs: int) -> list[str]:
+def _doubt(out: Path, epochs: int | None) -> list[str]:
     """A warning where nearly all items were answered the same in every draw."""
     import json  # noqa: PLC0415 - only sampled runs come here
 

@@ -2,11 +2,18 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from trueness.backends.protocol import Model, Tokenizer, require_capability
 from trueness.backends.weights import text_sha256
+from trueness.collect.allowing import (
+    Answers,
+    answers_of,
+    check_first_tokens,
+    chooser,
+    facts_of_answers,
+)
 from trueness.collect.conditions import MEASURED_BY_LENGTH, Condition
 from trueness.collect.prefixes import (
     hash_order,
@@ -15,6 +22,8 @@ from trueness.collect.prefixes import (
     repeated_prefix,
     shuffled_prefix,
 )
+from trueness.collect.questions import Question
+from trueness.collect.rendering import joined
 from trueness.contract.errors import InputError, ProtocolError
 from trueness.contract.serial import Json, canonical
 
@@ -35,6 +44,8 @@ class Bound:
     tokenizer : Tokenizer or None
     system : str
         A system prompt that goes in a role of its own instead.
+    answers : mapping of relation to answers
+        What alone may be answered; empty where anything may.
     """
 
     condition: Condition
@@ -43,6 +54,26 @@ class Bound:
     facts: Mapping[str, Json]
     tokenizer: Tokenizer | None = field(repr=False, default=None)
     system: str = ""
+    answers: Answers = field(repr=False, default_factory=dict)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviations added to the embeddings."""
+        return self.condition.noise
+
+    def max_tokens(self, usual: int) -> int:
+        """The most tokens an answer has: one where a first token is chosen, else as usual.
+
+        A whole text is chosen whole, also where the observable reads its first token alone.
+        """
+        form = self.condition.allowed
+        return 1 if form == "first_token" else max(usual, 2) if form else usual
+
+    def allowed(self, question: Question) -> tuple[str, ...]:
+        """The texts of which one is to be written; empty for anything."""
+        return tuple(
+            joined(question.prompt, name) for name in self.answers.get(question.relation, ())
+        )
 
     def prompt(self, text: str, ids: tuple[int, ...] | None) -> str | tuple[int, ...]:
         """What is sent: [BOS if the model has one] + prefix ids + prompt ids, or joined text."""
@@ -67,16 +98,39 @@ class Bound:
         return () if bos is None else (bos,)
 
 
-def bind(condition: Condition, model: Model) -> Bound:
+def bind(condition: Condition, model: Model, asked: Sequence[Question] = ()) -> Bound:
     """The condition as this model gets it.
+
+    Parameters
+    ----------
+    asked : sequence of Question
+        Their golds are what a condition with a list of answers allows.
 
     Raises
     ------
     InputError
         When the passage is too short, a joined text would glue, a repeated token is not one token,
-        or the model lacks what the condition needs.
+        allowed answers share the token by which one is chosen, or the model lacks what the
+        condition needs.
     """
-    if condition.is_empty:
+    bound = _bound(condition, model)
+    if not (condition.noise or condition.allowed):
+        return bound
+    facts = {**bound.facts, **_facts_of_noise(condition)}
+    answers: Answers = {}
+    if condition.noise:
+        require_capability(model, "embeddings_in", what=f"condition {condition.name!r}")
+    if condition.allowed:
+        chooser(model, condition)
+        answers = answers_of(asked, condition)
+        facts |= facts_of_answers(condition, answers)
+    if condition.allowed == "first_token":
+        check_first_tokens(asked, answers, model.tokenizer, condition.name)
+    return replace(bound, facts=facts, answers=answers)
+
+
+def _bound(condition: Condition, model: Model) -> Bound:
+    if not condition.has_prefix:
         ids: tuple[int, ...] | None = None if model.tokenizer is None else ()
         return Bound(condition, ids, "", _facts(condition, ids, "", {}), model.tokenizer)
     if condition.kind == "system":
@@ -194,7 +248,7 @@ def _facts(
     condition: Condition, ids: tuple[int, ...] | None, text: str, extra: Mapping[str, Json]
 ) -> Mapping[str, Json]:
     c = condition
-    if c.is_empty:
+    if not c.has_prefix:
         return {"kind": "none"}
     sent = canonical(list(ids)) if ids is not None else text
     facts: dict[str, Json] = {
@@ -215,6 +269,11 @@ def _facts(
     if c.text:
         facts["text_sha256"] = text_sha256(c.text)
     return facts
+
+
+def _facts_of_noise(condition: Condition) -> dict[str, Json]:
+    c = condition
+    return {"noise": {"sigma": c.noise, "scale": c.scale}} if c.noise else {}
 
 
 def _folded(text: str) -> str:

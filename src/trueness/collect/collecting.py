@@ -124,7 +124,7 @@ class Collector:
         return Request(
             key=key,
             prompt=self.bound.prompt(question.prompt, self.encoded[question.prompt]),
-            max_tokens=s.max_tokens,
+            max_tokens=self.bound.max_tokens(s.max_tokens),
             temperature=s.temperature,
             top_p=s.top_p,
             seed=draw_seed(
@@ -132,6 +132,8 @@ class Collector:
             ),
             shared=self.bound.n_shared,
             system=self.bound.system,
+            noise=self.bound.noise,
+            allowed=self.bound.allowed(question),
         )
 
     def _checked(self, chosen: Sequence[Request]) -> list[Result]:

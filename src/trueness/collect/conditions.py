@@ -1,6 +1,7 @@
-"""Conditions as data: what stands in front of the question, declared by name."""
+"""Conditions as data: what stands in front of the question, what is done to it, by name."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
@@ -11,21 +12,26 @@ from typing import Any
 from trueness.collect.prefixes import check_length
 from trueness.contract.errors import InputError
 
-KINDS = ("none", "prose", "shuffled", "repeated", "random", "text", "system")
+KINDS = (
+    "none", "prose", "shuffled", "repeated", "random", "text", "system", "noise", "allowed",
+)  # fmt: skip
 MEASURED_BY_LENGTH = frozenset({"prose", "shuffled", "repeated", "random"})
-_NAMED = {"the": "repeated"}
+WITHOUT_PREFIX = frozenset({"none", "noise", "allowed"})
+SCALES = ("prompt", "table")
+FORMS = ("first_token", "string")
+"""How an answer is chosen among those that are allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One intervention, or none.
+    """One intervention, or none: a prefix, noise, a list of allowed answers, or several of them.
 
     Parameters
     ----------
     name : str
         The value of the column ``condition``.
     kind : str
-        One of `KINDS`.
+        One of `KINDS`; ``noise`` and ``allowed`` have no prefix.
     length : int
         Tokens of a prefix, for the kinds that are measured by length.
     text : str
@@ -38,6 +44,15 @@ class Condition:
         Whether a free text is joined as ids (no glue) or as text.
     exclude : tuple of int
         Ids that ``random`` never draws.
+    noise : float
+        What is added to the prompt's embeddings, in standard deviations; 0 is none.
+    scale : {"prompt", "table"}
+        Whose standard deviation: of the prompt's own embeddings, or of the embedding matrix.
+    draws : int
+        Draws of the noise, each a row, where the number of epochs does not say otherwise.
+    allowed : {"", "first_token", "string"}
+        Whether only the relation's right answers may be given, and how one is chosen: by the
+        likeliest first token, or by the largest sum of log-probabilities of the whole text.
     """
 
     name: str
@@ -48,29 +63,65 @@ class Condition:
     tile: bool = False
     join: str = "ids"
     exclude: tuple[int, ...] = ()
+    noise: float = 0.0
+    scale: str = "prompt"
+    draws: int = 1
+    allowed: str = ""
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            msg = f"condition {self.name!r} has kind {self.kind!r}; kinds are {', '.join(KINDS)}."
-            raise InputError(msg)
-        if self.join not in {"ids", "text"}:
-            msg = f"condition {self.name!r} has join {self.join!r}; it is 'ids' or 'text'."
-            raise InputError(msg)
+        self._check_words()
         if not self.name:
             msg = "a condition has no name; give each one a name of its own."
             raise InputError(msg)
         check_length(self.length)
-        if (self.kind == "none") != (self.name == "none"):
+        if not 0.0 <= self.noise < math.inf or self.draws < 1:
+            msg = (
+                f"condition {self.name!r} has noise {self.noise} and {self.draws} draws; give a "
+                "finite noise from 0, and at least 1 draw."
+            )
+            raise InputError(msg)
+        if (self.kind == "none") != (self.name == "none") or (
+            self.kind == "none" and (self.noise or self.allowed)
+        ):
             msg = (
                 f"condition {self.name!r} of kind {self.kind!r}: 'none' names the empty one alone."
             )
             raise InputError(msg)
+        if (self.kind == "allowed") > bool(self.allowed):
+            msg = f"condition {self.name!r} allows no form; give allowed: {' or '.join(FORMS)}."
+            raise InputError(msg)
+
+    def _check_words(self) -> None:
+        known = {
+            "kind": KINDS,
+            "join": ("ids", "text"),
+            "scale": SCALES,
+            "allowed": ("", *FORMS),
+        }
+        for name, words in known.items():
+            given = getattr(self, name)
+            if given not in words:
+                wanted = ", ".join(word for word in words if word)
+                msg = f"condition {self.name!r} has {name} {given!r}; it is one of {wanted}."
+                raise InputError(msg)
+
+    @property
+    def has_prefix(self) -> bool:
+        """Whether anything stands in front of the question."""
+        if self.kind in WITHOUT_PREFIX:
+            return False
+        return bool(self.length if self.kind in MEASURED_BY_LENGTH else self.text)
 
     @property
     def is_empty(self) -> bool:
         """Whether it asks exactly what ``none`` asks."""
-        by_length = self.kind in MEASURED_BY_LENGTH
-        return self.kind == "none" or (not self.length if by_length else not self.text)
+        return not (self.has_prefix or self.noise or self.allowed)
+
+    def epochs(self, given: int | None) -> int:
+        """How often each question is asked: as given, else once, or once a draw of the noise."""
+        if given is not None:
+            return given
+        return self.draws if self.noise else 1
 
 
 NONE = Condition("none", "none")
@@ -78,37 +129,35 @@ NONE = Condition("none", "none")
 
 @cache
 def catalogue() -> Mapping[str, Any]:
-    """The shipped passage, one-sentence prefixes and system prompts."""
-    source = resources.files("trueness").joinpath("data", "conditions.json")
-    loaded: dict[str, Any] = json.loads(source.read_text("utf-8"))
-    return loaded
+    """The shipped passage, one-sentence prefixes, system prompts and grids."""
+    return _shipped("conditions.json")
 
 
-def parse_conditions(text: str, *, seed: int = 0) -> tuple[Condition, ...]:
-    """Conditions of a list like ``none,prose:128,shuffled:128,the:128,random:128,system:json``.
+@cache
+def passages() -> tuple[str, ...]:
+    """Eight coherent passages on unrelated topics, without any name of a built-in relation."""
+    return tuple(str(p["text"]) for p in _shipped("passages.json")["passages"])
 
-    ``the`` is ``repeated`` with its default token; ``text:N`` is the N-th shipped one-sentence
-    prefix; ``system:NAME`` a shipped system prompt. ``none`` comes first, named or not.
+
+def passage(number: int, what: str) -> str:
+    """A shipped passage by its number from 1.
 
     Raises
     ------
     InputError
-        For an unknown kind, a length that is no whole number from 0, or a name given twice.
-
-    Examples
-    --------
-    >>> [c.name for c in parse_conditions("random:16")]
-    ['none', 'random:16']
+        When there is none of that number; ``what`` is what asked for it.
     """
-    words = [word.strip() for word in text.split(",") if word.strip()]
-    return with_none([_parse(word, seed) for word in words])
+    if 1 <= number <= len(passages()):
+        return passages()[number - 1]
+    msg = f"{what} names passage {number}; there are 1 to {len(passages())}."
+    raise InputError(msg)
 
 
 def read_conditions(path: Path, *, seed: int = 0) -> tuple[Condition, ...]:
     """Conditions of a JSON file: a list of objects, or an object that holds it as ``conditions``.
 
     Each object has ``name`` and ``kind`` and what the kind needs; ``text`` left out means the
-    shipped one.
+    shipped one, or with ``passage`` the shipped passage of that number.
 
     Raises
     ------
@@ -137,23 +186,31 @@ def with_none(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
     return (NONE, *listed)
 
 
-def _parse(word: str, seed: int) -> Condition:
-    if word == "none":
-        return NONE
-    kind, colon, rest = word.partition(":")
-    if not colon or not rest:
-        msg = f"condition {word!r} is not of the form KIND:L; write prose:128 or system:json."
-        raise InputError(msg)
-    if kind == "system":
-        return Condition(word, "system", text=_shipped_system(rest))
-    number = _whole(rest, word)
-    if kind == "text":
-        return Condition(word, "text", text=_shipped_sentence(number))
-    return _with_text(Condition(word, _NAMED.get(kind, kind), number, seed=seed))
+def with_text(condition: Condition) -> Condition:
+    """The condition with the shipped text where it needs one and has none."""
+    if condition.text or condition.kind not in {"prose", "shuffled", "repeated"}:
+        return condition
+    name = "repeated_token" if condition.kind == "repeated" else "neutral_passage"
+    return replace(condition, text=str(catalogue()[name]))
+
+
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "name": str,
+    "kind": str,
+    "text": str,
+    "length": int,
+    "seed": int,
+    "draws": int,
+    "passage": int,
+    "noise": (int, float),
+    "scale": str,
+    "allowed": str,
+    "join": str,
+}
 
 
 def _from_row(row: object, path: Path, seed: int) -> Condition:
-    known = {f.name for f in fields(Condition)}
+    known = {f.name for f in fields(Condition)} | {"passage"}
     if not isinstance(row, dict) or not {"name", "kind"} <= set(row) or not set(row) <= known:
         msg = (
             f"{path} holds the condition {row!r}; give an object with name, kind and some of "
@@ -161,43 +218,22 @@ def _from_row(row: object, path: Path, seed: int) -> Condition:
         )
         raise InputError(msg)
     given = {"seed": seed, **row, "exclude": tuple(row.get("exclude", ()))}
-    for f, kind in (("name", str), ("kind", str), ("text", str), ("length", int), ("seed", int)):
-        if f in given and (not isinstance(given[f], kind) or isinstance(given[f], bool)):
+    for name, kind in _TYPES.items():
+        if name in given and (not isinstance(given[name], kind) or isinstance(given[name], bool)):
+            wanted = kind.__name__ if isinstance(kind, type) else "a number"
             msg = (
-                f"{path}: {f} of condition {row['name']!r} is {given[f]!r}; {kind.__name__} wanted."
+                f"{path}: {name} of condition {row['name']!r} is {given[name]!r}; {wanted} wanted."
             )
             raise InputError(msg)
-    return _with_text(Condition(**given))
+    number = given.pop("passage", None)
+    if number is not None:
+        given["text"] = passage(number, f"condition {row['name']!r}")
+    if given.get("noise") and "draws" not in given:
+        given["draws"] = int(catalogue()["noise_draws"])
+    return with_text(Condition(**given))
 
 
-def _with_text(condition: Condition) -> Condition:
-    if condition.text or condition.kind not in {"prose", "shuffled", "repeated"}:
-        return condition
-    name = "repeated_token" if condition.kind == "repeated" else "neutral_passage"
-    return replace(condition, text=str(catalogue()[name]))
-
-
-def _shipped_system(name: str) -> str:
-    prompts = catalogue()["system_prompts"]
-    if name in prompts:
-        return str(prompts[name])
-    msg = f"no system prompt is called {name!r}. Shipped: {', '.join(sorted(prompts))}."
-    raise InputError(msg)
-
-
-def _shipped_sentence(number: int) -> str:
-    sentences = catalogue()["one_sentence_prefixes"]
-    if 1 <= number <= len(sentences):
-        return str(sentences[number - 1])
-    msg = f"text:{number} is not shipped; there are text:1 to text:{len(sentences)}."
-    raise InputError(msg)
-
-
-def _whole(text: str, word: str) -> int:
-    try:
-        number = int(text)
-    except ValueError as error:
-        msg = f"condition {word!r} has the length {text!r}; give a whole number from 0."
-        raise InputError(msg) from error
-    check_length(number)
-    return number
+def _shipped(file: str) -> Mapping[str, Any]:
+    source = resources.files("trueness").joinpath("data", file)
+    loaded: dict[str, Any] = json.loads(source.read_text("utf-8"))
+    return loaded

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from trueness.backends.protocol import Model, Result, Tokenizer, require_capability
 from trueness.collect.questions import Question
+from trueness.collect.rendering import joined
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.extract import extract, extractor_name
@@ -93,7 +94,7 @@ class Observable:
         """How many distinct (template, gold) pairs are one token, of how many."""
         if self.tokenizer is None:
             return 0, 0
-        pairs = {(_joined(q, gold)) for q in questions.values() for gold in q.golds}
+        pairs = {(joined(q.prompt, gold)) for q in questions.values() for gold in q.golds}
         return sum(len(self.tokenizer.encode(text)) == 1 for text in pairs), len(pairs)
 
     def _ends(self, token: int) -> bool:
@@ -103,7 +104,7 @@ class Observable:
     def _first(self, question: Question, name: str) -> str | None:
         if self.tokenizer is None:
             return None
-        ids = self.tokenizer.encode(_joined(question, name))
+        ids = self.tokenizer.encode(joined(question.prompt, name))
         return f"tok:{ids[0]}" if ids else None
 
     def _outcome(self, result: Result) -> tuple[str, str | None]:
@@ -117,8 +118,3 @@ class Observable:
         if found.reason == "empty" and result.finish == "length":
             return "truncated", "token_limit"
         return str(found.outcome), found.reason
-
-
-def _joined(question: Question, name: str) -> str:
-    """A name as it would follow the prompt: behind a space unless the prompt ends in one."""
-    return name if question.prompt[-1:].isspace() else f" {name}"

@@ -24,3 +24,12 @@ def render(template: str, name: str, *, slot: str = ENTITY) -> str:
         msg = f"no {slot} in template {template!r}; write {slot} where the name belongs."
         raise InputError(msg)
     return template.replace(slot, name)
+
+
+def joined(prompt: str, name: str) -> str:
+    """A name as it follows a prompt: behind a space unless the prompt ends in one.
+
+    >>> joined("The capital of Peru is", "Lima")
+    ' Lima'
+    """
+    return name if prompt[-1:].isspace() else f" {name}"
