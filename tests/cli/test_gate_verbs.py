@@ -89,6 +89,41 @@ def test_too_few_twins_and_another_sensor_are_refused(
     assert "this threshold was made with" in capsys.readouterr().err
 
 
+def test_a_calibration_is_a_page_and_the_gate_file_draws_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate, page, again = tmp_path / "g.json", tmp_path / "g.html", tmp_path / "again.html"
+    both = ("--label", "label", "--group", "source", "-o", str(page))
+    assert calibrate(LABELLED, gate, *both) == 0
+    html = page.read_text("utf-8")
+    for said in ("Accepted share by threshold", "guarantee", "budget 0.05", "negatives: as labell"):
+        assert said in html, said
+    capsys.readouterr()
+    title = "Calibration on labelled.jsonl"
+    assert main(["report", str(gate), "-o", str(again), "--title", title]) == 0
+    assert again.read_text("utf-8") == html
+    out = capsys.readouterr().out
+    assert "With confidence 0.95, from 65 items" in out.replace("\n", " ")
+    assert "k*" in out
+    assert calibrate(LABELLED, gate, *both, "-o", str(tmp_path / "h.json")) == 2
+    assert "two gate files were named" in capsys.readouterr().err
+
+
+def test_ground_draws_the_threshold_of_a_gate_and_refuses_a_foreign_one(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    page = tmp_path / "r.html"
+    argv = ["ground", str(LABELLED), "--gate", str(gate_file)]
+    assert main([*argv, "-o", str(page)]) == 0
+    assert "65 of 130 items are accepted" in capsys.readouterr().out.replace("\n", " ")
+    assert "Decision" in page.read_text("utf-8")
+    assert main([*argv, "--sensor", "baseline.length"]) == 2
+    assert "the gate is for baseline.word_overlap" in capsys.readouterr().err
+    assert main(["ground", str(gate_file), "--gate", str(gate_file)]) == 2
+    assert "JSON without rows" in capsys.readouterr().err
+
+
 def test_a_reading_is_calibrated_with_labels_of_a_file(tmp_path: Path) -> None:
     reading, labels = tmp_path / "r.json", tmp_path / "labels.csv"
     assert main(["ground", str(LABELLED), *OVERLAP, "-o", str(reading)]) == 0

@@ -1,6 +1,7 @@
 """``trueness ground`` from the command line."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from trueness import sensors
 from trueness.api import grounding
 from trueness.backends.embedders import CallableEmbedder
+from trueness.backends.entailment import Entailment
 from trueness.cli import main
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/claims.jsonl"
@@ -100,6 +102,101 @@ def test_full_prints_the_passages_too(capsys: pytest.CaptureFixture[str]) -> Non
     assert "Spectrum of the evidence" in out
 
 
+def labelled(tmp_path: Path) -> Path:
+    """Sixty claims that their passage says word by word, sixty that it does not."""
+    path = tmp_path / "labelled.jsonl"
+    words = ["Ann won a cup.", "Bob lost his hat.", "Carol sold a boat.", "Dan met a judge."]
+    rows = [
+        {
+            "item": f"i{k}",
+            "source": f"s{k}",
+            "claim": f"{words[k % 4]} No {k}.",
+            "evidence": [f"{words[k % 4]} No {k}." if k < 60 else f"Fog {k}, zzz.", "Quiet."],
+            "label": "supported" if k < 60 else "unsupported",
+        }
+        for k in range(120)
+    ]
+    path.write_text("".join(json.dumps(r) + "\n" for r in rows), "utf-8")
+    return path
+
+
+def test_a_page_with_a_gate_shows_each_sentence_on_its_side_of_the_threshold(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, gate, page = labelled(tmp_path), tmp_path / "g.json", tmp_path / "r.html"
+    assert main(["calibrate", str(data), "--label", "label", "--budget", "0.05",
+                 "-o", str(gate)]) == 0  # fmt: skip
+    out, _ = run(capsys, str(data), "--gate", str(gate), "-o", str(page), "--full")
+    html = page.read_text("utf-8")
+    for said in ("▲ beyond the gate&#39;s threshold", "reviewed: risk", "carries most", "step-"):
+        assert said in html, said
+    assert "▲ beyond the gate's threshold" in out
+    one = data.with_name("one.jsonl")
+    one.write_text(data.read_text("utf-8").splitlines()[0], "utf-8")
+    out, _ = run(capsys, str(one), "--gate", str(gate), "--full")
+    assert "▽ within the gate's threshold" in out
+    assert "accepted: risk" in out
+    _, err = run(capsys, str(data), "--gate", str(gate), "-P", "rank=cap", "-P", "cap=1", code=2)
+    assert "this threshold was made with" in err
+
+
+def test_passages_are_selected_as_it_is_written(capsys: pytest.CaptureFixture[str]) -> None:
+    first = printed(capsys, str(EXAMPLE), "--select", "first(1)")
+    assert {i["extra"]["n_selected"] for i in first["per_item"] if i["value"] is not None} == {1}
+    assert first["identity"]["rules"]["selection"] == "first"
+    top = printed(capsys, str(EXAMPLE), "--select", "top:2")
+    assert {i["extra"]["chance_basis"] for i in top["per_item"]} == {"selected", None}
+    assert {i["extra"]["null_quantile"] for i in top["per_item"]} == {None}
+    window = printed(capsys, str(EXAMPLE), "--select", "window(64, 1)")
+    assert (window["identity"]["cuts"]["window"], window["identity"]["cuts"]["overlap"]) == (64, 1)
+    assert len({r["fingerprint"] for r in (first, top, window)}) == 3
+
+
+class Judge:
+    """Entails what is written word by word, contradicts the rest."""
+
+    identity: Any = {"id": "words", "revision": "1"}  # noqa: RUF012 - what a protocol asks for
+    versions: Any = {"words": "1"}  # noqa: RUF012 - as above
+
+    def probabilities(self, premise: str, hypothesis: str) -> Entailment:
+        said = float(premise == hypothesis)
+        return Entailment(said, 0.0, 1.0 - said)
+
+
+def test_an_entailer_is_asked_and_a_gate_holds_for_it_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[str, Any]] = []
+
+    def opened(name: str, *, labels: Any) -> Judge:
+        asked.append((name, labels))
+        return Judge()
+
+    monkeypatch.setattr(grounding, "open_entailer", opened)
+    judge = ("--entailer", "cross-encoder:x", "--entailer-labels", "entailment=0,neutral=1")
+    data, gate = labelled(tmp_path), tmp_path / "g.json"
+    out, _ = run(capsys, str(data), *judge, "--full")
+    assert asked[0] == ("cross-encoder:x", {"entailment": 0, "neutral": 1})
+    assert "contradicted at most 1.00, by the entailer" in out
+    made = ["calibrate", str(data), "--label", "label", "--budget", "0.05", "-o", str(gate)]
+    assert main([*made, *judge]) == 0
+    fingerprint = json.loads(gate.read_text("utf-8"))["calibration"]["fingerprint"]
+    assert fingerprint["entailer.id"] == "words"
+    assert main(["gate", str(data), "--gate", str(gate), *judge]) == 0
+    capsys.readouterr()
+    assert main(["gate", str(data), "--gate", str(gate)]) == 2
+    assert "entailer" in capsys.readouterr().err
+
+
+def test_an_entailment_model_without_its_library_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    _, err = run(capsys, str(EXAMPLE), "--entailer", "cross-encoder:x/y", code=2)
+    assert err.count("\n") == 1
+    assert "pip install 'trueness[local]'" in err
+
+
 def test_evidence_of_one_text_is_split_or_not(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -126,6 +223,12 @@ def test_nothing_measured_exits_five(capsys: pytest.CaptureFixture[str], tmp_pat
         (("-P", "slack=1"), "'slack' is no parameter of 'energy'"),
         (("--claim", "clam"), "there is no column 'clam'"),
         (("--overlap", "2"), "there is no window"),
+        (("--select", "best(2)"), "the selection 'best(2)' is not known"),
+        (("--select", "top(0)"), "selected is 0; give a whole number from 1"),
+        (("--select", "top(2)", "-P", "selected=3"), "say it once"),
+        (("--select", "window(9)", "--window", "8"), "say it once"),
+        (("--entailer", "words"), "no entailer is called 'words'; known is cross-encoder:"),
+        (("--entailer-labels", "entailment"), "give each parameter once, as name=value"),
         (("-o", "r.docx"), "has no suffix"),
     ],
 )

@@ -9,13 +9,16 @@ from trueness import sensors
 from trueness.api.grounding import ground
 from trueness.api.measuring import measure
 from trueness.contract import Decision, Reading
+from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
 from trueness.decide.calibrating import apply_gate
 from trueness.decide.calibrating import calibrate as calibrated
+from trueness.decide.marking import marked
+from trueness.decide.picture import calibration_blocks
 from trueness.decide.promise import promise_of
 from trueness.decide.retracing import Replayed
 from trueness.decide.retracing import replay as replayed
-from trueness.decide.stored import GateFile, read_gate
+from trueness.decide.stored import SCHEMA, GateFile, read_gate
 from trueness.decide.trace import read_key
 from trueness.report.load import load
 from trueness.table.delimited import read_delimited
@@ -28,7 +31,7 @@ _CLAIMS = ("claim", "evidence", "item", "group", "label")
 _EMBEDDING = frozenset(
     (
         *("claim", "evidence", "label", "weights", "embedder", "revision", "split", "window"),
-        *("overlap", "corpus", "entailer", "cache", "advance"),
+        *("overlap", "select", "corpus", "entailer", "entailer_labels", "cache", "advance"),
     )
 )
 """What only sensors of claims take."""
@@ -125,6 +128,44 @@ def gate(
     return apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
 
 
+def ground_by(
+    source: str | Path | Reading, gate_file: str | Path | GateFile, **given: Any
+) -> tuple[Reading, Decision]:
+    """A reading with the threshold of a gate drawn into it, and what the gate decides.
+
+    Parameters
+    ----------
+    source : path or Reading
+    gate_file : path or GateFile
+        It names the sensor.
+    **given
+        As in `trueness.api.ground`.
+
+    Raises
+    ------
+    FingerprintMismatch
+        When the reading was made otherwise than the calibration's.
+    """
+    made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
+    sensor = given.pop("sensor", None)
+    if sensor is not None and made.sensor and sensor != made.sensor:
+        msg = f"the gate is for {made.sensor} and the sensor is {sensor}; leave --sensor out."
+        raise InputError(msg)
+    return marked(made, measured(source, sensor=made.sensor or SENSOR, **given))
+
+
+def gate_blocks(gate_file: str | Path | GateFile) -> tuple[Block, ...]:
+    """What a page shows of a calibration: promise, curve, and what it did on other sources."""
+    made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
+    return calibration_blocks(made)
+
+
+def is_gate(path: Path) -> bool:
+    """Whether a file begins as a gate file that `calibrate` wrote."""
+    head = _head(path)
+    return head is not None and head.get("schema") == SCHEMA
+
+
 def replay(
     trace: str | Path,
     gate_file: str | Path,
@@ -206,13 +247,23 @@ def _said(word: object) -> object:
 
 def _is_reading(path: Path) -> bool:
     """Whether a file begins as a reading that was written."""
+    head = _head(path)
+    return (
+        head is not None
+        and head.get("schema") != SCHEMA
+        and bool({"sensor", "readings"} & set(head))
+    )
+
+
+def _head(path: Path) -> dict[str, Any] | None:
+    """The object of a JSON file; None for any other."""
     if path.suffix.lower() != ".json" or not path.is_file():
-        return False
+        return None
     try:
-        head = json.loads(path.read_text("utf-8-sig"))
+        found = json.loads(path.read_text("utf-8-sig"))
     except (ValueError, OSError):
-        return False
-    return isinstance(head, dict) and ("sensor" in head or "readings" in head)
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _loaded(path: Path) -> Reading:

@@ -1,12 +1,13 @@
 """Claims against their evidence: read, embed, measure."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from trueness import sensors
 from trueness.backends.embedder import Embedder
+from trueness.backends.entailers import open_entailer
 from trueness.backends.entailment import Entailer
 from trueness.backends.registry import open_embedder
 from trueness.backends.vectors import VectorCache
@@ -14,6 +15,7 @@ from trueness.collect.corpora import read_corpus
 from trueness.collect.embedding import Advance, embed_table
 from trueness.collect.judging_pairs import judge_table
 from trueness.collect.passages import Cuts, cut
+from trueness.collect.selecting import parse_selection
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
 from trueness.table.evidence import EvidenceTable
@@ -37,8 +39,10 @@ def ground(
     split: Literal["sentences", "none"] = "sentences",
     window: int | None = None,
     overlap: int = 0,
+    select: str | None = None,
     corpus: str | Path | Sequence[str] | None = None,
-    entailer: Entailer | None = None,
+    entailer: str | Entailer | None = None,
+    entailer_labels: Mapping[str, int] | None = None,
     cache: str | Path | None = None,
     advance: Advance | None = None,
     **params: Any,
@@ -65,10 +69,16 @@ def ground(
     window, overlap : int
         Passages longer than the embedder reads: cut into windows of so many tokens that share so
         many sentences. Without a window they are refused.
+    select : str, optional
+        Which passages are measured: ``all``, ``first(m)``, ``top(m)`` by cosine to the claim, or
+        ``window(tokens, overlap)``. The same for every use of a threshold.
     corpus : path, or sequence of str, optional
         Texts of a declared corpus, in a file one a line: for `energy.corpus`, `energy.whitened`.
-    entailer : Entailer, optional
-        Judges every sentence against every passage, beside the energy.
+    entailer : str or Entailer, optional
+        Judges every sentence against every passage, beside the energy; see
+        `trueness.backends.entailers.ENTAILERS`.
+    entailer_labels : mapping of str to int, optional
+        Places of its labels, where its own names do not tell.
     cache : path, optional
         File of vectors of earlier runs.
     advance : callable, optional
@@ -96,13 +106,15 @@ def ground(
     ('MEASURED', True)
     """
     module = sensors.find(sensor)
-    made = params_of(module, params)
+    ways = _selected(select, params, {"window": window, "overlap": overlap})
+    made = params_of(module, params | ways.sensor)
     table = _table(
         source, evidence, claim=claim, item=item, group=group, label=label, weights=weights
     )
+    judge = None if entailer is None else open_entailer(entailer, labels=entailer_labels)
     kept = None if cache is None else VectorCache(Path(cache))
     if table.vectors is None:
-        cuts = Cuts(split, window, overlap)
+        cuts = Cuts(split, **ways.cuts)
         texts = None if corpus is None else read_corpus(corpus)
         if module.NEEDS_VECTORS:
             table = embed_table(
@@ -116,10 +128,35 @@ def ground(
             )
         else:
             table = cut(table, cuts, None)
-    if entailer is not None:
-        table = judge_table(table, entailer, cache=kept)
+    if judge is not None:
+        table = judge_table(table, judge, cache=kept)
     found: Reading = module.measure(table, made)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """A selection carried out: by the sensor, or where passages are cut."""
+
+    sensor: dict[str, Any]
+    cuts: dict[str, Any]
+
+
+def _selected(select: str | None, params: Mapping[str, Any], cuts: dict[str, Any]) -> _Ways:
+    if select is None:
+        return _Ways({}, cuts)
+    found = parse_selection(select)
+    given = {**params, **{k: v for k, v in cuts.items() if v}}
+    twice = [name for name in found if name in given]
+    if twice:
+        msg = (
+            f"select is {select!r} and {twice[0]} is {given[twice[0]]!r}; say it once, by select "
+            "or by its parts."
+        )
+        raise InputError(msg)
+    if "window" in found:
+        return _Ways({}, found)
+    return _Ways(found, cuts)
 
 
 def params_of(module: Any, given: dict[str, Any]) -> Any:

@@ -10,6 +10,9 @@ from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.grounding import grounded, grounding
 
+PAGES = (".html", ".md")
+"""Suffixes of what is written beside a gate file."""
+
 
 @click.command(short_help="A threshold from an error budget.")
 @click.argument("claims", type=options.existing_file())
@@ -55,10 +58,12 @@ from trueness.cli.grounding import grounded, grounding
     "-o",
     "--output",
     "output",
+    multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Gate file to write.  [default: gate.json]",
+    help="Gate file to write; .html and .md also write a page. May be repeated.  "
+    "[default: gate.json]",
 )
-def calibrate(claims: Path, *, output: Path | None, as_json: bool, **typed: Any) -> int:
+def calibrate(claims: Path, *, output: tuple[Path, ...], as_json: bool, **typed: Any) -> int:
     """Calibrate a threshold on labelled CLAIMS, so that an error budget is kept.
 
     CLAIMS is a table, measured by the sensor, or a reading that `ground` or `measure` wrote.
@@ -67,16 +72,36 @@ def calibrate(claims: Path, *, output: Path | None, as_json: bool, **typed: Any)
     from trueness.api.gating import calibrate as calibrate_
     from trueness.contract.serial import dumps
 
+    path, pages = _files(output)
     with grounded(typed) as given:
         made = calibrate_(claims, **given)
-    path = _output.ready(output or Path("gate.json"))
-    made.write(path)
+    made.write(_output.ready(path))
+    if pages:
+        from trueness.api.gating import gate_blocks
+
+        title = f"Calibration on {claims.name}"
+        _output.write_readings({}, pages, title=title, overview=gate_blocks(made))
     if as_json:
         _output.show(dumps(made.to_dict(), indent=1))
     else:
         _output.show("\n".join(_lines(made)))
     _output.note(f"wrote {path}")
     return Exit.DONE
+
+
+def _files(output: tuple[Path, ...]) -> tuple[Path, tuple[Path, ...]]:
+    """The gate file, and the pages about it."""
+    from trueness.contract.errors import InputError
+
+    pages = tuple(p for p in output if p.suffix.lower() in PAGES)
+    rest = [p for p in output if p not in pages]
+    if len(rest) > 1:
+        msg = (
+            f"two gate files were named, {rest[0]} and {rest[1]}; name one, and pages by the "
+            f"suffixes {' and '.join(PAGES)}."
+        )
+        raise InputError(msg)
+    return (rest[0] if rest else Path("gate.json")), pages
 
 
 def _lines(made: Any) -> list[str]:

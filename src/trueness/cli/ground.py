@@ -11,7 +11,7 @@ from trueness.cli.exits import of_readings
 from trueness.cli.grounding import grounded, grounding
 
 if TYPE_CHECKING:
-    from trueness.contract import Reading
+    from trueness.contract import Decision, Reading
 
 
 @click.command(short_help="Which claims lie outside their evidence.")
@@ -24,11 +24,18 @@ if TYPE_CHECKING:
     help="energy (default), a variant such as energy.cone, or a baseline such as baseline.top1.",
 )
 @options.engine
+@click.option(
+    "--gate",
+    "gate_file",
+    type=options.existing_file(),
+    help="Draw the threshold of a gate in, and say what it decides.",
+)
 @click.option("--full", is_flag=True, help="Print every block.")
 @options.outputs
 def ground(
     claims: Path,
     *,
+    gate_file: Path | None,
     full: bool,
     output: tuple[Path, ...],
     as_json: bool,
@@ -51,11 +58,18 @@ def ground(
     if engine is not None:
         name = typed["embedder"] or "embedded"
         typed["embedder"] = open_embedder_on(engine, name, workers=workers or 2)
+    decisions: tuple[Decision, ...] = ()
     with grounded(typed) as given:
-        reading = ground_(claims, **given)
-    _output.write_readings({"": reading}, output, title=claims.name)
+        if gate_file is None:
+            reading = ground_(claims, **given)
+        else:
+            from trueness.api.gating import ground_by
+
+            reading, decision = ground_by(claims, gate_file, **given)
+            decisions = (decision,)
+    _output.write_readings({"": reading}, output, title=claims.name, decisions=decisions)
     shown = reading if full or as_json else _short(reading)
-    _output.show_readings({"": shown}, as_json=as_json)
+    _output.show_readings({"": shown}, as_json=as_json, decisions=decisions)
     return of_readings([reading])
 
 

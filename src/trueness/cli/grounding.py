@@ -48,6 +48,23 @@ def grounding(verb: Verb) -> Verb:
                 help="Sentences that a window shares with the one before.",
             ),
             click.option(
+                "--select",
+                metavar="RULE",
+                help="Passages that are measured: all (default), first(m), top(m) by cosine, or "
+                "window(tokens, overlap). The same for every use of a threshold.",
+            ),
+            click.option(
+                "--entailer",
+                metavar="NAME",
+                help="Also ask cross-encoder:NAME_OR_FOLDER about every sentence and passage.",
+            ),
+            click.option(
+                "--entailer-labels",
+                metavar="LABEL=N,…",
+                help="Places of its labels, where its own names do not tell: "
+                "entailment=0,neutral=1,contradiction=2.",
+            ),
+            click.option(
                 "--corpus",
                 type=options.existing_file(),
                 help="Texts, one a line, that energy.corpus and energy.whitened are relative to.",
@@ -75,6 +92,9 @@ def grounded(typed: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
     typed = dict(typed)
     params = options.assignments(typed.pop("param"), flag="-P")
+    if (labels := typed.pop("entailer_labels")) is not None:
+        pairs = tuple(part.strip() for part in labels.split(","))
+        typed["entailer_labels"] = options.assignments(pairs, flag="--entailer-labels")
     kept = cache_dir() / "vectors.sqlite" if typed.pop("cache") else None
     with bar(wanted=not typed.pop("no_progress")) as advance:
         yield {**options.given(typed), **params, "cache": kept, "advance": advance}

@@ -77,6 +77,13 @@ def show_readings(
     show("\n".join(parts))
 
 
+def show_blocks(blocks: Sequence["Block"]) -> None:
+    """Print blocks that belong to no reading."""
+    from trueness import report
+
+    show("\n".join(report.block_text(b, width=width(), color=in_color()) for b in blocks))
+
+
 def check_paths(paths: Sequence[Path], *, tables: bool = False) -> None:
     """Refuse a file name whose suffix no writer knows, before any work is done.
 
@@ -115,7 +122,7 @@ def write_readings(
     """Write readings to each file that is not a table, in the form its suffix names."""
     from trueness import report
 
-    found = readings if len(readings) > 1 else next(iter(readings.values()))
+    found = next(iter(readings.values())) if len(readings) == 1 else readings
     for path in paths:
         if path.suffix.lower() in TABLES:
             continue

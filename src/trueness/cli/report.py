@@ -7,10 +7,17 @@ import click
 
 from trueness.cli import options
 from trueness.cli import output as _output
-from trueness.cli.exits import of_readings
+from trueness.cli.exits import Exit, of_readings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from trueness.contract.blocks import Block
     from trueness.report import Loaded
+
+
+_HEAD = 200
+"""Bytes in which a gate file says what it is."""
 
 
 @click.command(short_help="Readings in another form: page, Markdown, JUnit.")
@@ -35,10 +42,11 @@ def report(
 ) -> int:
     """Turn the readings in FILES (.json, .jsonl) into a page, Markdown, JSON or JUnit XML.
 
-    Result files of studies are drawn too.
+    Result files of studies and gate files of `calibrate` are drawn too.
     """
     _output.check_paths(output)
-    loaded = {path: _load(path) for path in files}
+    gates = [path for path in files if _is_gate(path)]
+    loaded = {path: _load(path) for path in files if path not in gates}
     several = len(loaded) > 1
     readings = {
         _name(path, name, several=several): reading
@@ -47,17 +55,36 @@ def report(
     }
     decisions = [d for one in loaded.values() for d in one.decisions]
     columns = {name: name.replace("_", " ") for name in show}
+    overview = [block for path in gates for block in _drawn(path)]
     _output.write_readings(
         readings,
         output,
         title=title or ", ".join(path.name for path in files[:3]),
         columns=columns,
         decisions=decisions,
+        overview=overview,
     )
-    _output.show_readings(
-        readings, as_json=as_json, full=full, columns=columns, decisions=decisions
-    )
-    return of_readings(readings.values())
+    if overview:
+        _output.show_blocks(overview)
+    if readings:
+        _output.show_readings(
+            readings, as_json=as_json, full=full, columns=columns, decisions=decisions
+        )
+    return of_readings(readings.values()) if readings else Exit.DONE
+
+
+def _is_gate(path: Path) -> bool:
+    """Whether a file begins as `calibrate` writes it."""
+    if path.suffix.lower() != ".json":
+        return False
+    with path.open("rb") as file:
+        return b'"trueness.gate/' in file.read(_HEAD)
+
+
+def _drawn(path: Path) -> "Sequence[Block]":
+    from trueness.api.gating import gate_blocks
+
+    return gate_blocks(path)
 
 
 def _load(path: Path) -> "Loaded":

@@ -18,6 +18,9 @@ from trueness.table.vectors import Vectors as Sidecar
 PART = 2_048
 """Texts between two calls of ``advance``; what was computed until then is in the cache."""
 
+_MOSTLY = 0.5
+"""Share of unknown words above which a text is hardly read."""
+
 Advance = Callable[[int, int, str], None]
 
 
@@ -67,6 +70,7 @@ def embed_table(
     passages, more = _embedded(_passages(ready), "evidence", embedder, known, advance)
     width = max(claims.values.shape[1], passages.values.shape[1], 1)
     _check_widths({v.values.shape[1] for v in (claims, passages) if v.place}, embedder)
+    notes += _unread(embedder, ready)
     if near + more:
         notes += (f"{near + more} vectors of an earlier run are near, not equal to the bit.",)
     vectors = Sidecar(
@@ -82,9 +86,27 @@ def embed_table(
     return replace(ready, vectors=vectors)
 
 
+def _unread(embedder: Embedder, table: EvidenceTable) -> tuple[str, ...]:
+    """Say how many texts are mostly words that the embedder does not know: they look alike."""
+    shares = getattr(embedder, "unread", None)
+    if not callable(shares):
+        return ()
+    texts = sorted(t for t in _claims(table) | _passages(table) if t.strip())
+    n = sum(share > _MOSTLY for share in shares(texts))
+    if not n:
+        return ()
+    note = (
+        f"Of {n:,} of {len(texts):,} texts the embedder knows less than half of the words, as in "
+        "a script that it was not made for: such texts look alike to it whatever they say."
+    )
+    return (note,)
+
+
 def _claims(table: EvidenceTable) -> set[str]:
-    """Claims and their sentences."""
+    """Claims, their sentences and their contradictions."""
     found = {c for c in table.claim.values() if c is not None}
+    made = [] if table.contradicted is None else table.contradicted.values()
+    found |= {variant.text for c in made if c is not None for variant in c.found}
     split = [] if table.sentences is None else table.sentences.values()
     return found | {text for marked in split for text, _ in marked or ()}
 

@@ -12,6 +12,7 @@ from trueness.contract.errors import InputError, PolicyError
 from trueness.contract.serial import Json
 from trueness.decide.calibration import Calibration, Codes, calibrate_columns, with_evaluation
 from trueness.decide.columns import Columns, columns_of_reading, columns_of_values
+from trueness.decide.curves import curve_of
 from trueness.decide.deciding import RULES, VERDICTS, Rulings, check_policy, decide_columns
 from trueness.decide.evaluation import cross_fitted, held_out
 from trueness.decide.labels import unsupported_codes
@@ -101,7 +102,8 @@ def calibrate(
             chosen, other, other_codes, promise, groups=other_names, calibrated_on=names
         )
     sensor = source.sensor if isinstance(source, Reading) else ""
-    return GateFile(with_evaluation(calibration, seen), chosen, sensor)
+    curve = curve_of(columns, codes, promise.population, calibration.tau)
+    return GateFile(with_evaluation(calibration, seen, curve), chosen, sensor)
 
 
 def policy_for(calibration: Calibration, given: Mapping[str, Json] | None = None) -> Policy:

@@ -89,6 +89,9 @@ class Calibration:
         Recorded, not matched.
     evaluation : mapping
         Accepted, reviewed and rejected shares on items that chose no threshold.
+    curve : mapping
+        Counts below every threshold, see `trueness.decide.curves.curve_of`; empty where none was
+        drawn.
     """
 
     promise: Promise
@@ -106,6 +109,7 @@ class Calibration:
     fingerprint: Mapping[str, Json] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     evaluation: Mapping[str, Json] = field(default_factory=dict)
+    curve: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -179,6 +183,7 @@ class Calibration:
             "fingerprint": dict(self.fingerprint),
             "versions": dict(self.versions),
             "evaluation": dict(self.evaluation),
+            **({"curve": dict(self.curve)} if self.curve else {}),
         }
 
 
@@ -259,9 +264,13 @@ def calibrate_columns(
     )
 
 
-def with_evaluation(calibration: Calibration, evaluation: Mapping[str, Json]) -> Calibration:
+def with_evaluation(
+    calibration: Calibration,
+    evaluation: Mapping[str, Json],
+    curve: Mapping[str, Json] | None = None,
+) -> Calibration:
     """The same calibration with what was observed beside it."""
-    return replace(calibration, evaluation=evaluation)
+    return replace(calibration, evaluation=evaluation, curve=curve or {})
 
 
 def source_codes(groups: Sequence[str]) -> tuple[Ints, list[str]]:

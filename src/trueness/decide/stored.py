@@ -234,6 +234,7 @@ def calibration_of(data: Mapping[str, Json]) -> Calibration:
         fingerprint=_mapping(data["fingerprint"]),
         versions={name: str(v) for name, v in _mapping(data["versions"]).items()},
         evaluation=_mapping(data["evaluation"]),
+        curve=_mapping(data.get("curve") or {}),
     )
 
 

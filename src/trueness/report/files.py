@@ -55,7 +55,11 @@ def write(
     elif kind == ".md":
         from trueness.report.md import markdown  # noqa: PLC0415 - one form, one import
 
-        parts = (markdown(readings, decisions=decisions, title=title, columns=columns),)
+        parts = (
+            markdown(
+                readings, decisions=decisions, title=title, columns=columns, overview=overview
+            ),
+        )
     else:
         from trueness.report.web import page  # noqa: PLC0415 - jinja2 only for a page
 

@@ -36,6 +36,7 @@ def markdown(
     decisions: Sequence[Decision] = (),
     title: str = "What these answers show",
     columns: Mapping[str, str] | None = None,
+    overview: Sequence[blocks.Block] = (),
 ) -> str:
     """Readings as one Markdown document: statement first, then blocks, then what it rests on.
 
@@ -46,14 +47,18 @@ def markdown(
     title : str
     columns : mapping of str to str, optional
         Names of ``details`` that the comparison of several readings shows, and their headings.
+    overview : sequence of Block
+        Drawn before the readings.
 
     Raises
     ------
     InputError
-        When there are no readings.
+        When there are no readings and nothing else either.
     """
-    found = named(readings)
+    found = named(readings, beside=overview)
     lines = [f"# {_safe(title)}", ""]
+    for block in overview:
+        lines += _DRAW[type(block)](block)
     if len(found) > 1:
         lines += _table(views.comparison(found, columns=columns))
     for decision in decisions:

@@ -101,9 +101,9 @@ def page(
     Raises
     ------
     InputError
-        When there are no readings.
+        When there are no readings and nothing else either.
     """
-    found = named(readings)
+    found = named(readings, beside=overview)
     for limits in _TRIES:
         html = _render(
             found,

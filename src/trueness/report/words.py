@@ -203,8 +203,12 @@ def count_of(reading: Reading) -> str:
     return f"{reading.n_measured:,} of {reading.n_items:,} measured"
 
 
-def named(readings: Mapping[str, Reading] | Sequence[Reading] | Reading) -> dict[str, Reading]:
+def named(
+    readings: Mapping[str, Reading] | Sequence[Reading] | Reading, *, beside: Sequence[object] = ()
+) -> dict[str, Reading]:
     """Readings by name: one alone has the empty name, a bare sequence is numbered from 1.
+
+    There may be none where something stands ``beside`` them.
 
     Raises
     ------
@@ -219,7 +223,7 @@ def named(readings: Mapping[str, Reading] | Sequence[Reading] | Reading) -> dict
         found = {"": readings[0]}
     else:
         found = {f"reading {i}": reading for i, reading in enumerate(readings, start=1)}
-    if not found:
+    if not found and not beside:
         msg = "no readings were given; at least one is wanted. Measure something first."
         raise InputError(msg)
     return found

@@ -13,7 +13,6 @@ MAX_UNMEASURED = 6
 MAX_PASSAGES = 12
 MAX_SENTENCES = 30
 TEXT = 500
-NAME = 60
 STEPS = (
     "below 0.2 of chance",
     "0.2 to 0.4",
@@ -64,14 +63,14 @@ def _text(
 ) -> MarkedText:
     if item.value is None:
         return MarkedText(
-            cut(item.item, NAME),
+            item.item,
             (Stretch(cut(table.claim[row] or "", TEXT), display="not measured"),),
             display=item.state.value,
             note=f"No number: {item.reason or item.state.value}.",
         )
     relative, chance = item.extra.get("relative"), item.extra.get("chance")
     return MarkedText(
-        cut(item.item, NAME),
+        item.item,
         _stretches(item, table.claim[row] or ""),
         f"energy {item.value:.3f}, {_number(relative):.2f} of chance",
         item.value,
