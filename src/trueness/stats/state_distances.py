@@ -15,6 +15,7 @@ Floats: TypeAlias = NDArray[np.float64]
 VARIANCE_SHARE = 0.9
 """Of the training variance, which the principal subspace must hold."""
 _EPS = float(np.finfo(np.float64).eps)
+_ROUNDING = 1e-12
 
 
 class Fitted(Protocol):
@@ -281,7 +282,7 @@ def _ledoit_wolf(x: Floats) -> float:
     squares = float((small**2).sum()) / n**2
     trace = float((x**2).sum()) / n
     far = squares - trace**2 / width
-    if far <= _EPS * width * squares:
+    if far <= _ROUNDING * squares:
         return 1.0
     noise = (float((_length2(x) ** 2).sum()) / n - squares) / n
     return float(min(max(noise, 0.0), far) / far)
