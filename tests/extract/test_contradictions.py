@@ -79,12 +79,16 @@ def test_what_no_rule_applies_to_has_none_and_says_why(claim: str, reason: str) 
     assert (found.found, found.reason) == ((), reason)
 
 
-def test_what_a_passage_says_is_no_contradiction() -> None:
-    there = ("Ann hired Bo, and then Bo hired Ann in turn.",)
-    texts = [v.text for v in contradictions_of("Ann then hired Bo.", ("Bo then hired Ann.",))]
-    assert "Bo then hired Ann." not in texts
-    assert contradicted("It may close", ("It will close.",)).reason == "stated_in_evidence"
-    assert contradictions_of("Ann hired Bo.", there)  # three words say too little to be looked up
+def test_where_the_evidence_says_both_neither_contradicts_the_other() -> None:
+    there = ("Ann then hired Bo.", "Bo then hired Ann.")
+    assert "Bo then hired Ann." not in [v.text for v in contradictions_of(there[0], there)]
+    both = ("It may close.", "It will close.")
+    assert contradicted("It may close", both).reason == "stated_in_evidence"
+
+
+def test_what_the_evidence_says_instead_of_the_claim_is_its_contradiction() -> None:
+    texts = [v.text for v in contradictions_of("Bo then hired Ann.", ("Ann then hired Bo.",))]
+    assert texts[0] == "Ann then hired Bo."
 
 
 @pytest.mark.parametrize(
@@ -141,7 +145,6 @@ def test_a_variant_is_the_claim_with_its_edit_and_nothing_else(
     assert bool(found.found) == (found.reason is None)
     for variant in found.found:
         _holds(claim, variant)
-        assert variant.text not in passages
         assert variant.kind in KINDS
     assert len({v.text for v in found.found}) == len(found.found)
     assert contradicted(claim, passages) == found

@@ -52,8 +52,9 @@ def contradicted(
 ) -> Contradicted:
     """At most so many contradictions of each kind, in a fixed order, or why there are none.
 
-    Questions, greetings and refusals are left as they are. No variant is the claim, or says what a
-    passage says.
+    Questions, greetings and refusals are left as they are. No variant is the claim. A variant that
+    the evidence states is kept where it does not state the claim as well: it is what the claim
+    should have said, and the contrast that tells most.
 
     Parameters
     ----------
@@ -85,12 +86,13 @@ def contradicted(
     found: dict[str, dict[str, Variant]] = {kind: {} for kind in KINDS}
     stated = False
     for sentence in sentences:
+        own = _is_said(folded(sentence.text), said)
         for kind, edit in _proposed(sentence.text, passages):
             room = len(found[kind]) < per_kind
             variant = _variant(claim, kind, edit.shifted(sentence.start)) if room else None
             if variant is None or any(variant.text in known for known in found.values()):
                 continue
-            if _is_said(folded(edit.applied(sentence.text)), said):
+            if own and _is_said(folded(edit.applied(sentence.text)), said):
                 stated = True
                 continue
             found[kind][variant.text] = variant

@@ -7,6 +7,7 @@ from trueness.contract.errors import InputError
 
 SENSORS = {
     "atlas": "trueness.sensors.atlas",
+    "contrast": "trueness.sensors.contrast",
     "energy": "trueness.sensors.energy",
     "energy.affine": "trueness.sensors.energy.variants:AFFINE",
     "energy.cone": "trueness.sensors.energy.variants:CONE",

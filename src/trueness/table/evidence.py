@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
 from trueness.table.column import NULL, Column
+from trueness.table.contrasts import Contradicted, Likelihoods
 from trueness.table.vectors import Judged, Vectors
 
 Marked = tuple[str, str | None]
@@ -43,6 +44,10 @@ class EvidenceTable:
         None until the texts were embedded.
     judged : Judged or None
         None unless an entailer was asked.
+    contradicted : Column[Contradicted] or None
+        Contradictions of each claim, once they were made.
+    likelihoods : Likelihoods or None
+        None unless a language model was asked.
     notes : tuple of str
         What a reader had to decide, in sentences.
 
@@ -64,6 +69,8 @@ class EvidenceTable:
     weights: Column[tuple[float, ...]] | None = None
     vectors: Vectors | None = None
     judged: Judged | None = None
+    contradicted: Column[Contradicted] | None = None
+    likelihoods: Likelihoods | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
