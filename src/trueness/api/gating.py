@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from trueness import sensors
+from trueness.api.exchanging import exchanged
 from trueness.api.grounding import ground
 from trueness.api.measuring import measure
 from trueness.contract import Decision, Reading
@@ -31,7 +32,16 @@ _CLAIMS = ("claim", "evidence", "item", "group", "label")
 _EMBEDDING = frozenset(
     (
         *("claim", "evidence", "label", "weights", "embedder", "revision", "split", "window"),
-        *("overlap", "select", "corpus", "entailer", "entailer_labels", "cache", "advance"),
+        *(
+            "overlap",
+            "select",
+            "corpus",
+            "entailer",
+            "entailer_labels",
+            "model",
+            "cache",
+            "advance",
+        ),
     )
 )
 """What only sensors of claims take."""
@@ -48,6 +58,7 @@ def calibrate(
     labels: str | Path | Mapping[str, object] | None = None,
     sensor: str = SENSOR,
     positive: str | None = None,
+    unsupported: Literal["labelled", "nearest", "random"] = "labelled",
     policy: str | Path | None = None,
     evaluate: str | Path | None = None,
     **given: Any,
@@ -65,6 +76,9 @@ def calibrate(
     sensor : str
     positive : ``"supported"`` or ``"unsupported"``, optional
         What the number 1 means.
+    unsupported : {"labelled", "nearest", "random"}
+        Who they are: labelled, or the supported claims against another source's evidence, the
+        nearest or any. It becomes the population's name.
     policy : path, optional
         A policy as JSON; ``value_only`` without.
     evaluate : path, optional
@@ -78,13 +92,30 @@ def calibrate(
     TooFewCalibrationItems, DependentItems, AmbiguousLabels, PolicyError, InputError
         Never a threshold by default.
     """
-    promise = promise_of(**{k: given.pop(k) for k in _PROMISE if k in given})
-    reading = measured(source, sensor=sensor, label=label, **given)
-    known = _labels(source, label, labels, given)
+    asked = {k: given.pop(k) for k in _PROMISE if k in given}
+    named = {"label": label, "positive": positive}
+
+    def labelled(of: str | Path | Reading) -> tuple[Reading, dict[str, object], str | None]:
+        if unsupported == "labelled":
+            found = measured(of, sensor=sensor, label=label, **given)
+            return found, _labels(of, label, labels, given), None
+        if labels is not None or isinstance(of, Reading) or _is_reading(Path(of)):
+            msg = (
+                f"unsupported is {unsupported!r}, which is made from a table with its evidence; "
+                "hand in the table, without a reading and without a file of labels."
+            )
+            raise InputError(msg)
+        seed = int(asked.get("seed") or 0)
+        made = exchanged(of, unsupported, sensor=sensor, seed=seed, **named, **given)
+        return made.reading, dict(made.labels), made.population
+
+    reading, known, population = labelled(source)
+    if population is not None and not asked.get("negatives"):
+        asked["negatives"] = population
+    promise = promise_of(**{k: v for k, v in asked.items() if v is not None})
     other = None
     if evaluate is not None:
-        seen = measured(evaluate, sensor=sensor, label=label, **given)
-        other = (seen, _labels(evaluate, label, labels, given), None)
+        other = (*labelled(evaluate)[:2], None)
     return calibrated(
         reading,
         known,

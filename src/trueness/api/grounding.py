@@ -9,6 +9,7 @@ from trueness import sensors
 from trueness.backends.embedder import Embedder
 from trueness.backends.entailers import open_entailer
 from trueness.backends.entailment import Entailer
+from trueness.backends.protocol import Model
 from trueness.backends.registry import open_embedder
 from trueness.backends.vectors import VectorCache
 from trueness.collect.corpora import read_corpus
@@ -43,6 +44,7 @@ def ground(
     corpus: str | Path | Sequence[str] | None = None,
     entailer: str | Entailer | None = None,
     entailer_labels: Mapping[str, int] | None = None,
+    model: str | Model | None = None,
     cache: str | Path | None = None,
     advance: Advance | None = None,
     **params: Any,
@@ -57,7 +59,7 @@ def ground(
         Name of the column; beside a list of claims their evidence: lists of passages, texts that
         are split, or None.
     sensor : str
-        ``energy``, one of its variants such as ``energy.cone``, or a baseline.
+        ``energy``, one of its variants such as ``energy.cone``, a baseline, or ``contrast``.
     embedder : str, Embedder, or callable ``list[str] -> (n, d)``
     revision : str, optional
         Of a callable: without one no threshold can be saved.
@@ -79,6 +81,9 @@ def ground(
         `trueness.backends.entailers.ENTAILERS`.
     entailer_labels : mapping of str to int, optional
         Places of its labels, where its own names do not tell.
+    model : str or Model, optional
+        The language model that `contrast` asks how likely it finds claims and contradictions:
+        ``embedded`` when left out, or any that offers ``scores``.
     cache : path, optional
         File of vectors of earlier runs.
     advance : callable, optional
@@ -105,33 +110,103 @@ def ground(
     >>> reading.per_item[0].state.value, 0 < reading.value < 1
     ('MEASURED', True)
     """
-    module = sensors.find(sensor)
-    ways = _selected(select, params, {"window": window, "overlap": overlap})
-    made = params_of(module, params | ways.sensor)
     table = _table(
         source, evidence, claim=claim, item=item, group=group, label=label, weights=weights
     )
-    judge = None if entailer is None else open_entailer(entailer, labels=entailer_labels)
-    kept = None if cache is None else VectorCache(Path(cache))
-    if table.vectors is None:
-        cuts = Cuts(split, **ways.cuts)
-        texts = None if corpus is None else read_corpus(corpus)
-        if module.NEEDS_VECTORS:
-            table = embed_table(
-                table,
-                open_embedder(embedder, revision=revision, download=False),
-                cuts=cuts,
-                noise=params.get("embedding_noise"),
-                corpus=texts,
-                cache=kept,
-                advance=advance,
-            )
-        else:
-            table = cut(table, cuts, None)
-    if judge is not None:
-        table = judge_table(table, judge, cache=kept)
-    found: Reading = module.measure(table, made)
-    return found
+    means = means_of(
+        sensor,
+        embedder=embedder,
+        revision=revision,
+        split=split,
+        window=window,
+        overlap=overlap,
+        select=select,
+        corpus=corpus,
+        entailer=entailer,
+        entailer_labels=entailer_labels,
+        cache=cache,
+        advance=advance,
+        **params,
+    )
+    return means.measured(means.embedded(table))
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a table of claims is measured by; made by `means_of`."""
+
+    module: Any
+    params: Any
+    cuts: Cuts
+    embedder: str | Embedder | Callable[[list[str]], Any]
+    revision: str | None
+    noise: float | None
+    corpus: str | Path | Sequence[str] | None
+    judge: Entailer | None
+    cache: VectorCache | None
+    advance: Advance | None
+
+    def embedded(self, table: EvidenceTable) -> EvidenceTable:
+        """The table, cut, with vectors where the sensor reads them."""
+        if table.vectors is not None:
+            return table
+        texts = None if self.corpus is None else read_corpus(self.corpus)
+        if not self.module.NEEDS_VECTORS:
+            return cut(table, self.cuts, None)
+        return embed_table(
+            table,
+            open_embedder(self.embedder, revision=self.revision, download=False),
+            cuts=self.cuts,
+            noise=self.noise,
+            corpus=texts,
+            cache=self.cache,
+            advance=self.advance,
+        )
+
+    def measured(self, table: EvidenceTable) -> Reading:
+        """The reading of a table that was embedded."""
+        if self.judge is not None:
+            table = judge_table(table, self.judge, cache=self.cache)
+        found: Reading = self.module.measure(table, self.params)
+        return found
+
+
+def means_of(
+    sensor: str = SENSOR,
+    *,
+    embedder: str | Embedder | Callable[[list[str]], Any] = "embedded",
+    revision: str | None = None,
+    split: Literal["sentences", "none"] = "sentences",
+    window: int | None = None,
+    overlap: int = 0,
+    select: str | None = None,
+    corpus: str | Path | Sequence[str] | None = None,
+    entailer: str | Entailer | None = None,
+    entailer_labels: Mapping[str, int] | None = None,
+    cache: str | Path | None = None,
+    advance: Advance | None = None,
+    **params: Any,
+) -> Means:
+    """What a table is measured by, from the parameters of `ground`; all of it is checked here.
+
+    Raises
+    ------
+    InputError, AmbiguousLabels, MissingExtraError, BackendError
+    """
+    module = sensors.find(sensor)
+    ways = _selected(select, params, {"window": window, "overlap": overlap})
+    return Means(
+        module,
+        params_of(module, params | ways.sensor),
+        Cuts(split, **ways.cuts),
+        embedder,
+        revision,
+        params.get("embedding_noise"),
+        corpus,
+        None if entailer is None else open_entailer(entailer, labels=entailer_labels),
+        None if cache is None else VectorCache(Path(cache)),
+        advance,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def measure(sensor: str, source: object, **given: Any) -> Reading:
         from trueness.api.grounding import ground  # noqa: PLC0415 - the others do not need it
         from trueness.table.evidence_reading import has_claims  # noqa: PLC0415 - as above
 
-        if has_claims(source):
+        if has_claims(source) or not given.keys().isdisjoint({"claim", "evidence"}):
             return ground(source, sensor=sensor, **given)
     reading, params = _for_other(module, given)
     found: Reading = module.measure(_read(module, source, reading), params)

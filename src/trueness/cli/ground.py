@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 @click.option(
     "--sensor",
     metavar="NAME",
-    help="energy (default), a variant such as energy.cone, or a baseline such as baseline.top1.",
+    help="energy (default), a variant such as energy.cone, a baseline such as baseline.top1, or "
+    "contrast.",
 )
 @options.engine
 @click.option(

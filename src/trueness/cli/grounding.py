@@ -65,6 +65,11 @@ def grounding(verb: Verb) -> Verb:
                 "entailment=0,neutral=1,contradiction=2.",
             ),
             click.option(
+                "--model",
+                metavar="NAME",
+                help="Language model that the sensor contrast asks (embedded); see trueness ask.",
+            ),
+            click.option(
                 "--corpus",
                 type=options.existing_file(),
                 help="Texts, one a line, that energy.corpus and energy.whitened are relative to.",

@@ -16,6 +16,7 @@ from trueness.cli.exits import of_readings
 @click.argument("after", type=options.existing_log(), required=False)
 @options.columns
 @options.extraction
+@options.claims
 @click.option(
     "-P",
     "--param",
@@ -42,7 +43,11 @@ def measure(
 
     _output.check_paths(output)
     claims = getattr(sensors.find(sensor), "TABLE", "answers") == "evidence"
-    columns = options.reading(typed)
+    about = options.about_claims(typed)
+    if about and not (claims and after is None):
+        msg = f"--{next(iter(about))} is for sensors of claims with evidence, on one file."
+        raise click.UsageError(msg)
+    columns = options.reading(typed) | about
     params = options.assignments(param, flag="-P")
     if claims and after is None:
         reading = api.measure(sensor, answers, **columns, **params)

@@ -180,6 +180,28 @@ def ceiling(verb: Verb) -> Verb:
     )(verb)
 
 
+CLAIMS = ("claim", "evidence", "embedder", "model")
+
+
+def claims(verb: Verb) -> Verb:
+    """``--claim --evidence --embedder --model``: for sensors of claims, read like `ground` does."""
+    for option in reversed(
+        (
+            click.option("--claim", metavar="COLUMN", help="Column: the claim."),
+            click.option("--evidence", metavar="COLUMN", help="Column: its passages."),
+            click.option("--embedder", metavar="NAME", help="Of sensors of claims (embedded)."),
+            click.option("--model", metavar="NAME", help="Of the sensor contrast (embedded)."),
+        )
+    ):
+        verb = option(verb)
+    return verb
+
+
+def about_claims(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What sensors of claims are given, only what was typed."""
+    return {k: v for k, v in given(options).items() if k in CLAIMS}
+
+
 def outputs(verb: Verb) -> Verb:
     """``-o PATH`` (repeatable) and ``--json``."""
     verb = click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")(verb)
