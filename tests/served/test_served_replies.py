@@ -192,7 +192,10 @@ def test_no_refusal_breaks_the_reading(raw: bytes, status: int) -> None:
     assert found.said.isprintable()
 
 
-ECHO = {"tokens": ["The", " capital", " is", " Paris"], "token_logprobs": [None, -3.0, -1.0, -0.5]}
+ECHO: dict[str, list[Any]] = {
+    "tokens": ["The", " capital", " is", " Paris"],
+    "token_logprobs": [None, -3.0, -1.0, -0.5],
+}
 
 
 def _score(prompt: str, text: str, choice: dict[str, Any]) -> tuple[float | None, int, str | None]:
