@@ -24,6 +24,12 @@ PAGES = (".html", ".md")
     type=click.Choice(["supported", "unsupported"]),
     help="What the label 1 means.",
 )
+@click.option(
+    "--unsupported",
+    type=click.Choice(["labelled", "nearest", "random"]),
+    help="Who they are: as labelled (default), or the supported claims against the nearest other "
+    "source's evidence, or any.",
+)
 @click.option("--sensor", default="energy", show_default=True, metavar="NAME")
 @click.option("--budget", required=True, metavar="X", help="Share that may be accepted wrongly.")
 @click.option("--level", default="0.95", show_default=True, metavar="X", help="Confidence of that.")

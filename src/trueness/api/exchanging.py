@@ -1,0 +1,109 @@
+"""Unsupported claims made of supported ones: each against another source's evidence."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from trueness.api.grounding import means_of
+from trueness.contract import Reading
+from trueness.contract.errors import InputError
+from trueness.decide.labels import unsupported_codes
+from trueness.study.populations import against, foreign_evidence
+from trueness.study.slices import Slice
+from trueness.table.evidence import EvidenceTable
+from trueness.table.evidence_reading import read_evidence
+
+Made = Literal["nearest", "random"]
+_NAMES = ("claim", "evidence", "item", "group", "weights")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """Supported claims with their own evidence, and the same with another source's.
+
+    Parameters
+    ----------
+    reading : Reading
+        Of both; the latter are named ``claim ~ whose evidence``.
+    labels : dict of str to str
+        By item.
+    population : str
+        How the unsupported were made, in the words that stand beside a budget.
+    """
+
+    reading: Reading
+    labels: dict[str, str]
+    population: str
+
+
+def exchanged(
+    source: object,
+    how: Made,
+    *,
+    sensor: str,
+    label: str | None = None,
+    positive: str | None = None,
+    seed: int = 0,
+    **given: Any,
+) -> Exchanged:
+    """Supported claims measured against their own and against another source's evidence.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts, or EvidenceTable
+        Of supported claims with groups; those that are labelled otherwise are left out.
+    how : {"nearest", "random"}
+        The evidence whose centroid lies nearest to the claim, or any, dealt by the seed. A claim
+        never gets evidence of its own source.
+    sensor : str
+    label, positive : str, optional
+        As in `trueness.api.gating.calibrate`.
+    seed : int
+    **given
+        As in `trueness.api.ground`.
+
+    Raises
+    ------
+    InputError
+        When there are no sources, or the sensor reads no vectors.
+    NoNegativePossible
+        When there is no foreign evidence.
+    """
+    if how not in ("nearest", "random"):
+        msg = f"unsupported is {how!r}; choose labelled, nearest or random."
+        raise InputError(msg)
+    names = {name: given.pop(name, None) for name in _NAMES}
+    table = _supported(read_evidence(source, label=label, **names), positive)
+    if table.group is None:
+        msg = (
+            "the claims name no sources, and foreign evidence is another source's. Name their "
+            "column: --group COLUMN."
+        )
+        raise InputError(msg)
+    means = means_of(sensor, **{k: v for k, v in given.items() if v is not None})
+    table = means.embedded(table)
+    if table.vectors is None and how == "nearest":
+        msg = (
+            f"{sensor} reads no vectors, so no evidence is nearest. Use random, or another sensor."
+        )
+        raise InputError(msg)
+    own = Slice("given", table, "", "", {})
+    made = foreign_evidence(own, nearest=how == "nearest", seed=seed)
+    both = against(own, made, how, own.name)
+    items = [str(name) for name in both.table.item.values()]
+    words = ["unsupported" if wrong else "supported" for wrong in both.unsupported.tolist()]
+    labels = dict(zip(items, words, strict=True))
+    return Exchanged(means.measured(both.table), labels, made.population)
+
+
+def _supported(table: EvidenceTable, positive: str | None) -> EvidenceTable:
+    """The claims that are labelled supported, or all of them where there is no label."""
+    if table.label is None:
+        return table
+    codes = unsupported_codes(table.label.values(), positive=positive)
+    kept = codes == 0
+    if not kept.any():
+        msg = f"none of the {len(table)} claims is labelled supported. Name the column: --label."
+        raise InputError(msg)
+    return table.take(np.flatnonzero(kept))
