@@ -10,8 +10,9 @@ from trueness.backends.embedder import Embedder
 from trueness.backends.entailers import open_entailer
 from trueness.backends.entailment import Entailer
 from trueness.backends.protocol import Model
-from trueness.backends.registry import open_embedder
+from trueness.backends.registry import open_embedder, open_model
 from trueness.backends.vectors import VectorCache
+from trueness.collect.contrasting import contrast_table, score_table
 from trueness.collect.corpora import read_corpus
 from trueness.collect.embedding import Advance, embed_table
 from trueness.collect.judging_pairs import judge_table
@@ -124,6 +125,7 @@ def ground(
         corpus=corpus,
         entailer=entailer,
         entailer_labels=entailer_labels,
+        model=model,
         cache=cache,
         advance=advance,
         **params,
@@ -143,13 +145,21 @@ class Means:
     noise: float | None
     corpus: str | Path | Sequence[str] | None
     judge: Entailer | None
+    model: str | Model
     cache: VectorCache | None
     advance: Advance | None
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether the sensor needs a language model's scores."""
+        return bool(getattr(self.module, "NEEDS_SCORES", False))
 
     def embedded(self, table: EvidenceTable) -> EvidenceTable:
         """The table, cut, with vectors where the sensor reads them."""
         if table.vectors is not None:
             return table
+        if self.asks_a_model:
+            table = contrast_table(table, per_kind=self.params.per_kind)
         texts = None if self.corpus is None else read_corpus(self.corpus)
         if not self.module.NEEDS_VECTORS:
             return cut(table, self.cuts, None)
@@ -167,6 +177,9 @@ class Means:
         """The reading of a table that was embedded."""
         if self.judge is not None:
             table = judge_table(table, self.judge, cache=self.cache)
+        if self.asks_a_model and table.likelihoods is None:
+            model = open_model(self.model) if isinstance(self.model, str) else self.model
+            table = score_table(table, model, advance=self.advance)
         found: Reading = self.module.measure(table, self.params)
         return found
 
@@ -183,6 +196,7 @@ def means_of(
     corpus: str | Path | Sequence[str] | None = None,
     entailer: str | Entailer | None = None,
     entailer_labels: Mapping[str, int] | None = None,
+    model: str | Model | None = None,
     cache: str | Path | None = None,
     advance: Advance | None = None,
     **params: Any,
@@ -204,6 +218,7 @@ def means_of(
         params.get("embedding_noise"),
         corpus,
         None if entailer is None else open_entailer(entailer, labels=entailer_labels),
+        model or "embedded",
         None if cache is None else VectorCache(Path(cache)),
         advance,
     )
