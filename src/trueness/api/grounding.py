@@ -145,20 +145,15 @@ class Means:
     noise: float | None
     corpus: str | Path | Sequence[str] | None
     judge: Entailer | None
-    model: str | Model
+    model: str | Model | None
     cache: VectorCache | None
     advance: Advance | None
-
-    @property
-    def asks_a_model(self) -> bool:
-        """Whether the sensor needs a language model's scores."""
-        return bool(getattr(self.module, "NEEDS_SCORES", False))
 
     def embedded(self, table: EvidenceTable) -> EvidenceTable:
         """The table, cut, with vectors where the sensor reads them."""
         if table.vectors is not None:
             return table
-        if self.asks_a_model:
+        if self.model is not None:
             table = contrast_table(table, per_kind=self.params.per_kind)
         texts = None if self.corpus is None else read_corpus(self.corpus)
         if not self.module.NEEDS_VECTORS:
@@ -177,9 +172,8 @@ class Means:
         """The reading of a table that was embedded."""
         if self.judge is not None:
             table = judge_table(table, self.judge, cache=self.cache)
-        if self.asks_a_model and table.likelihoods is None:
-            model = open_model(self.model) if isinstance(self.model, str) else self.model
-            table = score_table(table, model, advance=self.advance)
+        if self.model is not None and table.likelihoods is None:
+            table = _scored(table, self.model, self.advance)
         found: Reading = self.module.measure(table, self.params)
         return found
 
@@ -218,10 +212,34 @@ def means_of(
         params.get("embedding_noise"),
         corpus,
         None if entailer is None else open_entailer(entailer, labels=entailer_labels),
-        model or "embedded",
+        _asked(module, model),
         None if cache is None else VectorCache(Path(cache)),
         advance,
     )
+
+
+def _asked(module: Any, model: str | Model | None) -> str | Model | None:
+    """The language model that a sensor needs; refuses one that nobody would ask."""
+    if getattr(module, "NEEDS_SCORES", False):
+        return model or "embedded"
+    if model is not None:
+        msg = (
+            f"the sensor {module.CONTRACT.sensor!r} asks no language model, and a model was named. "
+            "Leave it out, or name the sensor contrast."
+        )
+        raise InputError(msg)
+    return None
+
+
+def _scored(table: EvidenceTable, model: str | Model, advance: Advance | None) -> EvidenceTable:
+    """The table with likelihoods; a model that was opened for it is closed again."""
+    if not isinstance(model, str):
+        return score_table(table, model, advance=advance)
+    opened = open_model(model, download=False)
+    try:
+        return score_table(table, opened, advance=advance)
+    finally:
+        opened.close()
 
 
 @dataclass(frozen=True, slots=True)
