@@ -171,7 +171,9 @@ class Asker:
         groups: dict[Any, list[tuple[Request, tuple[int, ...]]]] = {}
         for pair in asked:
             shared = _shared(*pair, reuse=not self.engine.n_intervening)
-            groups.setdefault((shared, bool(pair[0].allowed)), []).append(pair)
+            # padding behind a shared prefix takes places of a window of attention
+            length = len(pair[1]) if shared and self.engine.has_window else None
+            groups.setdefault((shared, bool(pair[0].allowed), length), []).append(pair)
         for group in groups.values():
             group.sort(key=lambda pair: (len(pair[1]), pair[0].key))
             for start in range(0, len(group), self.batch_size):

@@ -96,6 +96,16 @@ class LocalModel(Inside):
         """Rows of the unembedding without a token: cut off from all logits."""
         return _n_unembedded(self.loaded.model, self.tokenizer) - self._engine.n_rows
 
+    @property
+    def code_path(self) -> Mapping[str, Json]:
+        """All that equal bits depend on: a claim of bit-identity holds along one such path only."""
+        kept = ("backend_version", "dtype")
+        return {
+            **{name: self.identity[name] for name in kept},
+            "batch_size": self.batch_size,
+            "threads": int(self.loaded.torch.get_num_threads()),
+        }
+
     def system_ids(self, text: str) -> tuple[int, ...] | None:
         """Ids of a system turn in the chat template; None where it has no such role."""
         return self.tokenizer.system_ids(text)

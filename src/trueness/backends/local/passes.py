@@ -1,6 +1,7 @@
 """Forward passes of a batch: left padding, positions from the first real token, shared prefixes."""
 
 import copy
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ from trueness.backends.local.parts import Parts, cache_name, keep_name
 from trueness.backends.local.row_map import BlockCall
 from trueness.backends.local.streams import noisy
 from trueness.contract.errors import BackendError
+
+_WINDOWS = ("sliding_window", "attention_chunk_size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,12 @@ class Engine:
         """Whether attention is computed step by step: it has weights and forward derivatives."""
         return str(getattr(self.model.config, "_attn_implementation", "")) == "eager"
 
+    @property
+    def has_window(self) -> bool:
+        """Whether some attention counts places back from its own, padding included."""
+        config = self.model.config.get_text_config()
+        return any(getattr(config, name, None) for name in _WINDOWS)
+
     def begin(self, rows: Sequence[Row], *, prefix: int = 0) -> tuple[Flow, int]:
         """Read prompts; the first ``prefix`` ids of all are equal, and read once.
 
@@ -144,8 +153,9 @@ class Engine:
         found: list[BlockCall] = []
 
         def seen(module: Any, args: Any, kwargs: Any, output: Any) -> None:
-            given = dict(kwargs)
-            states = args[0] if args else given.pop("hidden_states")
+            names = inspect.signature(module.forward).parameters
+            given = {**dict(zip(names, args, strict=False)), **kwargs}
+            states = given.pop(next(iter(names)))
             after = output[0] if isinstance(output, tuple) else output
             found.append(BlockCall(module, states.detach(), after.detach(), given))
 
