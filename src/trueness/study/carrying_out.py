@@ -13,6 +13,7 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result
 from trueness.study.runners import Progress, runner_of
+from trueness.study.saying import said
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ def carry_out(
     )
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)
+    reading = _reading(declaration, found, contrasts)
+    sentence = said(declaration, reading.outcome, {"contrasts": contrasts, "draws": found.draws})
     result = Result(
         study=name,
         declaration_sha256=declaration.sha256,
@@ -80,9 +83,9 @@ def carry_out(
         rows=found.rows,
         contrasts=contrasts,
         published=found.published,
-        reading=_reading(declaration, found, contrasts),
+        reading=reading,
         cost=_cost(found, seconds),
-        notes=(*_swapped(chosen), *found.notes),
+        notes=(*sentence, *_swapped(chosen), *found.notes),
         data=found.data,
         protocols=found.protocols,
     )

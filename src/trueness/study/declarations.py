@@ -39,7 +39,20 @@ _KEYS: Mapping[str, frozenset[str]] = {
         {"items", "requires", "slices", "most", "model", "relations", "templates", "second_model"}
     ),
     "protocol": frozenset(
-        {"decoding", "classes", "orders", "margin", "level", "max_tokens", "observable", "batch"}
+        {
+            "decoding",
+            "classes",
+            "orders",
+            "margin",
+            "level",
+            "max_tokens",
+            "observable",
+            "batch",
+            "folds",
+            "repeats",
+            "resamples",
+            "ridge",
+        }
     ),
     "condition": frozenset({"name", "class", "laws", "prefix", "system", "noise", "allowed"}),
     "draws": frozenset({"k", "seeds", "temperature"}),
@@ -47,7 +60,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "sensor": frozenset({"name", "params"}),
     "simulation": frozenset({"repeats", "replicates", "resplits", "judged_at", "slack"}),
     "contrast": frozenset({"name", "a", "b", "statistic", "unit", "primary"}),
-    "published": frozenset({"figure", "value", "source", "at", "model"}),
+    "published": frozenset({"figure", "value", "source", "at", "model", "why"}),
     "reading": frozenset({"supported", "refuted", "says", "says_otherwise"}),
     "budget": frozenset({"seconds", "requests"}),
 }

@@ -92,6 +92,7 @@ class Bench:
     embedder : Embedder
     data : tuple of mapping
         Records of the slices.
+    inputs : Inputs
     sources : int
         Groups of each slice at most.
     progress : callable or None
@@ -103,6 +104,7 @@ class Bench:
     absent: Mapping[str, str]
     embedder: Embedder
     data: tuple[Mapping[str, Json], ...]
+    inputs: Inputs
     sources: int
     progress: Callable[[str], None] | None = None
 
@@ -110,10 +112,6 @@ class Bench:
         """Tell what comes next."""
         if self.progress is not None:
             self.progress(what)
-
-    def why_absent(self, name: str) -> str:
-        """Why a population is not there."""
-        return self.absent.get(name, f"these data hold no population {name!r}")
 
 
 def opened(
@@ -138,13 +136,12 @@ def opened(
     inputs.only(declaration.id, "data", "embedder", "world")
     found = slices_of(declaration.slices, inputs, seed=seed, most=repeats)
     embedder = embedder_of(found, inputs)
-    cache = None if inputs.world else VectorCache(cache_dir() / "vectors.sqlite")
     populations: dict[str, Population] = {}
     absent: dict[str, str] = {}
     for part in found:
         if progress is not None:
             progress(f"vectors of {part.name}")
-        ready = embedded(part, embedder, cache=cache, window=embedder.max_tokens)
+        ready = with_vectors(part, embedder)
         for made in populations_of(ready, seed=seed, absent=absent):
             populations.setdefault(made.name, made)
     return Bench(
@@ -154,9 +151,17 @@ def opened(
         absent,
         embedder,
         tuple(part.record() for part in found),
+        inputs,
         repeats,
         progress,
     )
+
+
+def with_vectors(part: Slice, embedder: Embedder) -> Slice:
+    """A slice embedded, passages that are too long cut at sentences; from the cache where known."""
+    made = part.embedder is not None
+    cache = None if made else VectorCache(cache_dir() / "vectors.sqlite")
+    return embedded(part, embedder, cache=cache, window=embedder.max_tokens)
 
 
 def populations_of(part: Slice, *, seed: int, absent: dict[str, str]) -> list[Population]:

@@ -96,6 +96,13 @@ class Scored:
                 msg = f"{name} has shape {column.shape} for {n} rows; wanted one number a row."
                 raise ShapeError(msg)
 
+    def take(self, rows: Bools) -> "Scored":
+        """Some of the rows, in their order."""
+        items = tuple(self.items[row] for row in np.flatnonzero(rows).tolist())
+        kept = {name: column[rows] for name, column in self.columns.items()}
+        groups, unsupported = self.groups[rows], self.unsupported[rows]
+        return Scored(self.name, self.data, items, groups, unsupported, kept)
+
     def to_record(self) -> dict[str, Json]:
         """Plain JSON, a list a column: exact, and read back by `scored_from`."""
         return {

@@ -19,7 +19,8 @@ def published_of(declaration: Declaration, found: Mapping[str, object]) -> tuple
     Parameters
     ----------
     declaration : Declaration
-        Its ``[[published]]`` tables: figure, value, source, model, and ``at``, the path of ours.
+        Its ``[[published]]`` tables: figure, value, source, model, ``at``, the path of ours, and
+        ``why`` the two cannot be compared.
     found : mapping
         ``rows`` and more, as they stand in the result.
 
@@ -40,7 +41,7 @@ def _figure(entry: Mapping[str, Json], document: Json) -> Record:
         "at": where,
         "comparable": False,
         "agrees": None,
-        "why": "not measured here" if ours is None else _ANOTHER,
+        "why": entry.get("why") or ("not measured here" if ours is None else _ANOTHER),
     }
 
 
