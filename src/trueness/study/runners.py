@@ -9,6 +9,17 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 
 RUNNERS = {
+    "C1": "trueness.study.controls",
+    "C2": "trueness.study.controls",
+    "C3": "trueness.study.controls",
+    "C4": "trueness.study.controls",
+    "C5": "trueness.study.controls",
+    "C6": "trueness.study.controls",
+    "C8": "trueness.study.controls",
+    "C11": "trueness.study.controls",
+    "C12": "trueness.study.controls",
+    "C14": "trueness.study.controls",
+    "C20": "trueness.study.controls",
     "C10": "trueness.study.searching",
     "C13": "trueness.study.binding",
     "atlas-intervals": "trueness.study.intervals",
