@@ -18,7 +18,7 @@ from trueness.study.accepting import Threshold, threshold
 from trueness.study.assessed import above_half, absent
 from trueness.study.binding_items import made_binding_items
 from trueness.study.claim_features import ENERGY, column_of
-from trueness.study.crossed import BASELINES, Crossed, Floats, Ints
+from trueness.study.crossed import BASELINES, Crossed, Floats
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
@@ -155,11 +155,51 @@ def rows_of(table: Sequence[Record], data: str, settings: Settings) -> Iterator[
         }
 
 
+def foreign_risks(
+    part: Slice, seed: int, *, measures: Sequence[str] = MEASURES
+) -> Iterator[Record]:
+    """Supported claims against another source's evidence: picked at random, and the nearest.
+
+    Items of one template count as one source here: other names in the same sentence are no
+    foreign evidence.
+
+    Parameters
+    ----------
+    part : Slice
+        With vectors.
+    seed : int
+        Of the random assignment.
+    measures : sequence of str
+
+    Yields
+    ------
+    mapping
+        One for each population and measure, a list a column.
+    """
+    right = np.array([_is_right(part, row) for row in range(len(part.table))])
+    crossed = Crossed.of(part.table, right)
+    pool = crossed.pool([_source(part, row) for row in crossed.rows.tolist()])
+    made: dict[str, Negatives] = {
+        RANDOM: deranged(pool, seed=seed),
+        NEAREST: hard_centroid(pool, crossed.claims(), crossed.centroids()),
+    }
+    for name, negatives in made.items():
+        matched = negatives.matched
+        risks = crossed.measures(matched, negatives.evidence_from[matched], measures)
+        for measure in measures:
+            yield {
+                "data": part.name,
+                "negatives": name,
+                "population": negatives.population,
+                "measure": measure,
+                "risk": [_number(v) for v in risks[measure].tolist()],
+            }
+
+
 def _measured(part: Slice, seed: int) -> Iterator[Record]:
     """Risks of pairs by kind, and of claims against foreign evidence, column by column."""
     crossed = Crossed.of(part.table, np.ones(len(part.table), dtype=np.bool_))
     places = {row: place for place, row in enumerate(crossed.rows.tolist())}
-    right = [place for row, place in places.items() if _is_right(part, row)]
     every = np.arange(len(crossed))
     own = crossed.measures(every, every, MEASURES)
     for kind, sides in sorted(_pairs(part, places).items()):
@@ -175,36 +215,7 @@ def _measured(part: Slice, seed: int) -> Iterator[Record]:
                 for measure in MEASURES
             },
         }
-    yield from _foreign(part, crossed, np.array(right, np.int64), seed)
-
-
-def _foreign(part: Slice, crossed: Crossed, right: Ints, seed: int) -> Iterator[Record]:
-    """Supported claims against another source's evidence: picked at random, and the nearest.
-
-    Items of one template count as one source here: other names in the same sentence are no
-    foreign evidence.
-    """
-    there = Crossed(
-        crossed.table,
-        crossed.rows[right],
-        tuple(_source(part, int(row)) for row in crossed.rows[right]),
-        crossed.rules,
-    )
-    made: dict[str, Negatives] = {
-        RANDOM: deranged(there.pool(), seed=seed),
-        NEAREST: hard_centroid(there.pool(), there.claims(), there.centroids()),
-    }
-    for name, negatives in made.items():
-        matched = negatives.matched
-        risks = there.measures(matched, negatives.evidence_from[matched], MEASURES)
-        for measure in MEASURES:
-            yield {
-                "data": part.name,
-                "negatives": name,
-                "population": negatives.population,
-                "measure": measure,
-                "risk": [_number(v) for v in risks[measure].tolist()],
-            }
+    yield from foreign_risks(part, seed)
 
 
 def _pairs(part: Slice, places: dict[int, int]) -> dict[str, list[tuple[int, int | None, int]]]:

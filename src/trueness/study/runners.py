@@ -22,8 +22,12 @@ RUNNERS = {
     "C20": "trueness.study.controls",
     "C10": "trueness.study.searching",
     "C13": "trueness.study.binding",
+    "C15": "trueness.study.retrieval_drift",
+    "C16": "trueness.study.calibration_methods",
+    "C9": "trueness.study.copies",
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
+    "detector-power": "trueness.study.detector_power",
     "injectivity-audit": "trueness.study.injectivity",
 }
 """The id of a study, and the module whose ``run`` carries it out."""
