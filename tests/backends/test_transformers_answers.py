@@ -277,6 +277,17 @@ def test_noise_is_of_the_prompts_own_scale_and_of_the_seed_alone(tiny: "LocalMod
     assert np.abs(other[0] - together[0]).max() > 1e-2
 
 
+def test_noise_of_the_tables_scale_is_the_same_for_every_prompt(tiny: "LocalModel") -> None:
+    from trueness.backends.local.streams import embedding_noise  # noqa: PLC0415 - as others
+
+    weight = tiny.loaded.model.get_input_embeddings().weight.numpy()
+    scale = weight[: tiny.tokenizer.n_vocabulary].astype(np.float64).std(ddof=1)
+    block = tiny.embeddings("far")
+    moved = block + 0.3 * scale * embedding_noise(2, *block.shape)
+    found = tiny.next_logits(requests("far", noise=0.3, noise_scale="table", seed=2))
+    assert np.abs(found[0] - tiny.logits_of(moved.astype(np.float32))).max() < 1e-4
+
+
 def test_noise_and_silence_share_a_batch(tiny: "LocalModel") -> None:
     mixed = [*requests("far", noise=0.5, seed=1), *requests("The capital")]
     found = tiny.next_logits(mixed)

@@ -56,6 +56,8 @@ class Request:
     noise : float
         Standard deviations of the prompt's own embedding block that are added to the embeddings,
         drawn from the seed; anything but 0 needs ``embeddings_in``.
+    noise_scale : {"prompt", "table"}
+        Whose standard deviation that is: of the prompt's own block, or of all embeddings.
     allowed : tuple of str
         Texts one of which is to be written; empty for anything. Needs ``allowed_answers``.
     system : str
@@ -71,6 +73,7 @@ class Request:
     seed: int = 0
     shared: int = 0
     noise: float = 0.0
+    noise_scale: str = "prompt"
     allowed: tuple[str, ...] = ()
     system: str = ""
 

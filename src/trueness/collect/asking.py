@@ -113,7 +113,8 @@ def ask(
     plan = _plan(relation, model, conditions, templates, inverse=inverse)
     rule = Observable.of(observable, model)
     if near_tie is None:
-        exact = model.identity.get("quantisation") == "none"
+        said = model.identity  # dequantised weights are computed with exactly
+        exact = said.get("quantisation") == "none" or said.get("dtype") == "float32"
         near_tie = NEAR_TIE if exact else NEAR_TIE_QUANTISED
     length = 1 if observable == "first_token" else max_tokens
     settings = Settings(batch_size, length, temperature, top_p, seed, near_tie)

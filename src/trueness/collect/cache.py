@@ -40,7 +40,7 @@ def describe(request: Request, model: Model) -> dict[str, Json]:
         "seed": request.seed,
         "epoch": epoch,
         **({"system": request.system} if request.system else {}),
-        **({"noise": request.noise} if request.noise else {}),
+        **({"noise": [request.noise, request.noise_scale]} if request.noise else {}),
         **({"allowed": list(request.allowed)} if request.allowed else {}),
         **({"request": identity["request"]} if "request" in identity else {}),
     }

@@ -133,6 +133,7 @@ class Collector:
             shared=self.bound.n_shared,
             system=self.bound.system,
             noise=self.bound.noise,
+            noise_scale=self.bound.condition.scale,
             allowed=self.bound.allowed(question),
         )
 
@@ -202,17 +203,23 @@ class Collector:
         together: dict[Key, Result],
         alone: dict[Key, Result],
     ) -> tuple[dict[Key, Result], SelfCheck]:
-        """The comparison, once more without the shared prefix where the first one fails."""
+        """The comparison, once more without the shared prefix where that changes anything."""
+        reuses = any(result.n_reused for result in together.values())
         try:
-            return together, self._compare(together, alone, steady)
+            check = self._compare(together, alone, steady)
         except ProtocolError:
-            if not any(result.n_reused for result in together.values()):
+            if not reuses:
                 raise
+        else:
+            if not reuses or (check.largest_difference or 0.0) <= self.settings.near_tie:
+                return together, check
         together = self._batches(_unshared(greedy))
         self.tally.n_checks += len(greedy)
         check = self._compare(together, alone, steady)
         self.shares = False
-        self._warn("reusing the shared prefix changes answers; it is switched off")
+        self._warn(
+            "reusing the shared prefix changes answers or their probabilities; it is switched off"
+        )
         return together, check
 
     def _compare(

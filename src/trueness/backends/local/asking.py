@@ -159,7 +159,9 @@ class Asker:
     def _begin(self, batch: Sequence[tuple[Request, tuple[int, ...]]]) -> tuple[Flow, list[int]]:
         """The batch behind its prompts, and the tokens of each whose work was reused."""
         shared = _shared(*batch[0], reuse=not self.engine.n_intervening)
-        rows = [Row(ids, request.noise, request.seed) for request, ids in batch]
+        rows = [
+            Row(ids, request.noise, request.seed, request.noise_scale) for request, ids in batch
+        ]
         flow, n_reusing = self.engine.begin(rows, prefix=len(shared))
         first = len(batch) - n_reusing
         return flow, [0 if i < first else len(shared) for i in range(len(batch))]

@@ -49,7 +49,6 @@ def load_gguf(
     said: dict[str, Json] = {
         **loaded.facts,
         "model": name if name == "embedded" else f"gguf:{path.name}",
-        "revision": None,
         "file_hash": digest,
         "quantisation": facts.quantisation,
         "tokenizer_hash": facts.tokenizer_hash,
@@ -72,8 +71,7 @@ def load_named(
     said: dict[str, Json] = {
         **loaded.facts,
         "model": f"hf:{folder.name if folder.is_dir() else source}",
-        "revision": None if folder.is_dir() else found or revision,
-        "file_hash": _weights_hash(folder) if folder.is_dir() else None,
+        **_pinned(folder, found or revision),
         "quantisation": "none" if dtype == "float32" else dtype,
         "tokenizer_hash": loaded.tokenizer.hash,
     }
@@ -112,7 +110,7 @@ def _load(
         "backend": "transformers",
         "backend_version": (
             f"{library.__version__}, torch {torch.__version__}, {attention} attention, "
-            f"{torch.device(chosen).type}"
+            f"{dtype}, {torch.device(chosen).type}"
         ),
         "chat_template": "raw" if template is None else text_sha256(canonical(template)),
         "dtype": dtype,
@@ -124,6 +122,13 @@ def _best_device(torch: Any) -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _pinned(folder: Path, revision: str | None) -> dict[str, Json]:
+    """What fixes the weights: the hash of a folder's, the revision at a hub."""
+    if folder.is_dir():
+        return {"file_hash": _weights_hash(folder)}
+    return {"revision": revision}
 
 
 def _weights_hash(folder: Path) -> str:

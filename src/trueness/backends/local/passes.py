@@ -25,6 +25,7 @@ class Row:
     ids: tuple[int, ...]
     noise: float = 0.0
     seed: int = 0
+    scale: str = "prompt"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Engine:
     moment: Moment | None = field(default=None, repr=False)
     n_intervening: int = 0
     _prefix: tuple[tuple[int, ...], Any] | None = field(default=None, repr=False)
+    _spread: float | None = field(default=None, repr=False)
     _calls: tuple[tuple[int, ...], tuple[BlockCall, ...]] | None = field(default=None, repr=False)
 
     @property
@@ -211,6 +213,14 @@ class Engine:
         moment = Moment(real.cumsum(dim=1) - 1, real.bool(), real.sum(dim=1))
         return self.numpy(self.call(None, made, real, moment)[0, -1])
 
+    def _table_scale(self) -> float:
+        """Standard deviation of all entries of the embeddings of all tokens."""
+        if self._spread is None:
+            every = self.torch.arange(self.n_rows, device=self.device)
+            with self.torch.inference_mode():
+                self._spread = float(self.model.get_input_embeddings()(every).float().std())
+        return self._spread
+
     def numpy(self, tensor: Any) -> NDArray[np.float32]:
         """A tensor as float32 numbers on the CPU."""
         found: NDArray[np.float32] = tensor.detach().to("cpu", self.torch.float32).numpy()
@@ -235,7 +245,9 @@ class Engine:
             block = self.model.get_input_embeddings()(ids)
             for i, row in enumerate(rows):
                 if row.noise:
-                    moved = noisy(self.embed(row.ids), row.noise, row.seed)[prefix:]
+                    scale = self._table_scale() if row.scale == "table" else None
+                    own = self.embed(row.ids)
+                    moved = noisy(own, row.noise, row.seed, scale=scale)[prefix:]
                     tail = self.torch.from_numpy(moved).to(block.device, block.dtype)
                     block[i, ids.shape[1] - len(moved) :] = tail
         return block

@@ -36,7 +36,9 @@ def embedding_noise(seed: int, n_tokens: int, width: int) -> NDArray[np.float64]
     return _stream(seed, _NOISE).standard_normal((n_tokens, width))
 
 
-def noisy(block: NDArray[np.float32], sigma: float, seed: int) -> NDArray[np.float32]:
+def noisy(
+    block: NDArray[np.float32], sigma: float, seed: int, *, scale: float | None = None
+) -> NDArray[np.float32]:
     """Embeddings x with noise: x + sigma · s · z, s the standard deviation of all entries of x.
 
     Parameters
@@ -46,6 +48,8 @@ def noisy(block: NDArray[np.float32], sigma: float, seed: int) -> NDArray[np.flo
     sigma : float
         From 0.
     seed : int
+    scale : float or None
+        Instead of s.
 
     Returns
     -------
@@ -58,7 +62,8 @@ def noisy(block: NDArray[np.float32], sigma: float, seed: int) -> NDArray[np.flo
     True
     """
     wide = block.astype(np.float64)  # (T, D)
-    scale = float(wide.std(ddof=1)) if wide.size > 1 else 0.0
+    if scale is None:
+        scale = float(wide.std(ddof=1)) if wide.size > 1 else 0.0
     return (wide + sigma * scale * embedding_noise(seed, *block.shape)).astype(np.float32)
 
 
