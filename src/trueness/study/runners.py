@@ -28,6 +28,7 @@ RUNNERS = {
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
     "detector-power": "trueness.study.detector_power",
+    "contrast": "trueness.study.bindings_changed",
     "injectivity-audit": "trueness.study.injectivity",
 }
 """The id of a study, and the module whose ``run`` carries it out."""

@@ -26,6 +26,8 @@ class Seen:
 
     Parameters
     ----------
+    given : float or None
+        Log-probability behind the evidence, in nats; None where it is not known.
     gain : float or str
         Nats that the evidence adds; a text says why that is not known.
     energy : float or None
@@ -33,6 +35,7 @@ class Seen:
     """
 
     variant: Variant | None
+    given: float | None
     gain: float | str
     energy: float | None
 
@@ -81,9 +84,14 @@ def _seen(
     texts = [claim, *(v.text for v in variants)]
     energies = _energies(table, row, texts, params)
     return [
-        Seen(variant, likelihoods.gain(passages, text), energy)
+        Seen(variant, _given(likelihoods, passages, text), likelihoods.gain(passages, text), energy)
         for variant, text, energy in zip([None, *variants], texts, energies, strict=True)
     ]
+
+
+def _given(likelihoods: Likelihoods, passages: tuple[str, ...], text: str) -> float | None:
+    found = likelihoods.given.get((passages, text))
+    return found if isinstance(found, float) else None
 
 
 def _energies(
@@ -135,6 +143,7 @@ def _written(own: Seen, others: Sequence[Seen], params: Params) -> dict[str, Jso
     best = max(gains) if len(gains) == len(against) else None
     return {
         "gain": None if isinstance(own.gain, str) else own.gain,
+        "given": own.given,
         "energy": own.energy,
         "best_gain": best,
         "n_contrasts": len(against),
@@ -170,6 +179,7 @@ def _line(seen: Seen) -> dict[str, Json]:
     return {
         **place,
         "gain": None if lost else seen.gain,
+        "given": seen.given,
         "reason": seen.gain if lost else None,
         "energy": seen.energy,
     }
@@ -178,6 +188,6 @@ def _line(seen: Seen) -> dict[str, Json]:
 def _nothing(why: str | None) -> dict[str, Json]:
     """The same fields where nothing was compared."""
     return {
-        "gain": None, "energy": None, "best_gain": None, "n_contrasts": 0, "why_none": why,
-        "kinds": {}, "variants": [], "route": [],
+        "gain": None, "given": None, "energy": None, "best_gain": None, "n_contrasts": 0,
+        "why_none": why, "kinds": {}, "variants": [], "route": [],
     }  # fmt: skip
