@@ -35,6 +35,7 @@ MODULES = (
     "jsonlines",
     "logs",
     "processes",
+    "served",
     "symmetry_comparison",
     "tables",
 )
@@ -140,6 +141,7 @@ def groups(*, quick: bool) -> list[Measured]:
         loaded["gate"].ratios,
         lambda: loaded["tables"].figures(quick=quick),
         loaded["asking"].figures,
+        loaded["served"].figures,
         lambda: loaded["processes"].figures(quick=quick),
         lambda: loaded["jsonlines"].figures(quick=quick),
         loaded["atlas"].figures,

@@ -159,6 +159,7 @@ def test_tokens_are_counted_and_paths_of_the_host_left_out() -> None:
         (400, {"error": {"code": "context_length_exceeded"}}, "context_length", False, False),
         (400, {"error": {"type": "exceed_context_size_error"}}, "context_length", False, False),
         (400, {"message": "maximum context length is 9"}, "context_length", False, False),
+        (500, {"error": "input is too large to process"}, "context_length", False, False),
         (400, {"error": {"code": "content_filter"}}, "content_filter", False, False),
         (401, {"error": "no"}, "http_401", False, True),
         (403, {}, "http_403", False, True),

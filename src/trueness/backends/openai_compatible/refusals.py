@@ -13,7 +13,14 @@ STOPS = frozenset({401, 403})
 """Nothing else could succeed."""
 _AGAIN = frozenset({408, 409, 425, _MANY})
 _CLIENT, _SERVER = 400, 500
-_TOO_LONG = ("context_length", "exceed_context_size", "maximum context length", "context length")
+_TOO_LONG = (
+    "context_length",
+    "exceed_context_size",
+    "maximum context length",
+    "context length",
+    "too large to process",
+)
+"""Words of several servers, some with status 400 and one with 500."""
 _SHOWN = 200
 
 
@@ -52,7 +59,7 @@ def refusal(status: int, raw: bytes) -> Refusal:
     error = _error(raw)
     said, code = _words(error, raw), f"{error.get('code')} {error.get('type')}"
     refused = _CLIENT <= status < _SERVER
-    if refused and any(mark in f"{code} {said}" for mark in _TOO_LONG):
+    if status >= _CLIENT and any(mark in f"{code} {said}" for mark in _TOO_LONG):
         return Refusal("context_length", again=False, stops=False, said=said)
     if refused and ("content_filter" in code or "content_policy" in code):
         return Refusal("content_filter", again=False, stops=False, said=said)
