@@ -27,7 +27,11 @@ BINDING = [
     .splitlines()
 ]
 VARIANTS = sorted(name for name in sensors.SENSORS if name.startswith("energy."))
-BASELINES = sorted(name for name in sensors.SENSORS if name.startswith("baseline."))
+BASELINES = sorted(
+    name
+    for name in sensors.SENSORS
+    if name.startswith("baseline.") and sensors.find(name).TABLE == "evidence"
+)
 PER_ROW = {"influence", "support", "clusters", "solo", "cosines", "deletion_reasons", "sentences"}
 PER_ROW |= {"carried_by"}
 CONTRACTED = ("explained", "rank", "n", "chance", "relative", "cutoff_gap", "influence")

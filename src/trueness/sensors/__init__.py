@@ -24,6 +24,14 @@ SENSORS = {
     "baseline.mean_cosine": "trueness.sensors.baselines:MEAN_COSINE",
     "baseline.top1": "trueness.sensors.baselines:TOP1",
     "baseline.word_overlap": "trueness.sensors.baselines:WORD_OVERLAP",
+    "baseline.entropy": "trueness.sensors.one_pass:ENTROPY",
+    "baseline.mahalanobis": "trueness.sensors.one_pass:MAHALANOBIS",
+    "baseline.margin": "trueness.sensors.one_pass:MARGIN",
+    "baseline.max_p": "trueness.sensors.one_pass:MAX_P",
+    "baseline.pca_residual": "trueness.sensors.one_pass:PCA_RESIDUAL",
+    "baseline.renyi2": "trueness.sensors.one_pass:RENYI2",
+    "baseline.varentropy": "trueness.sensors.one_pass:VARENTROPY",
+    "baseline.varentropy_escort2": "trueness.sensors.one_pass:VARENTROPY_ESCORT2",
     "orbits": "trueness.sensors.orbits",
 }
 """From a sensor's name to what offers CONTRACT, Params and measure: a module, or an

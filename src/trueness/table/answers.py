@@ -65,6 +65,9 @@ class AnswerTable:
         Numbers that were seen beside an answer: evidence that never enters a key.
     extras : mapping of str to Column[str]
         Evidence about the row (``tool_answer``, ``attempts`` …), never keys.
+    arrays : mapping of str to (n_rows, ...) float array
+        Numbers too large for a column that were seen with a row (``hidden_states``); nan where
+        there are none. They lie in a file beside the table: `trueness.table.sidecar`.
     row_number : (n_rows,) int64
         Where the row stood in its source, from 1, so that an error can name it.
     extractor : str or None
@@ -106,6 +109,7 @@ class AnswerTable:
     weight: NDArray[np.int64] | None = None
     observer: Column[tuple[float, ...]] | None = None
     extras: Mapping[str, Column[str]] = field(default_factory=dict)
+    arrays: Mapping[str, NDArray[np.floating]] = field(default_factory=dict)
     extractor: str | None = None
     epochs_numbered: bool = False
     n_repeated: int = 0
@@ -153,7 +157,8 @@ class AnswerTable:
     def take(self, rows: NDArray[np.integer] | NDArray[np.bool_]) -> "AnswerTable":
         """Some of the rows, all of the columns."""
         changed: dict[str, object] = {
-            "extras": {name: column.take(rows) for name, column in self.extras.items()}
+            "extras": {name: column.take(rows) for name, column in self.extras.items()},
+            "arrays": {name: array[rows] for name, array in self.arrays.items()},
         }
         for f in fields(self):
             value = getattr(self, f.name)

@@ -18,6 +18,7 @@ from trueness.table.logs.sniffing import log_reader
 from trueness.table.shapes import long
 from trueness.table.shards import concat, shard_files
 from trueness.table.side_by_side import by_model
+from trueness.table.sidecar import beside
 from trueness.table.sniff import FileKind, sniff
 
 BULK_BYTES = 4_000_000
@@ -147,10 +148,15 @@ def _read(source: object, explicit: Mapping[str, str | None]) -> AnswerTable:
     bulk = _large_lines(source)
     if bulk is not None:
         try:
-            return _assembled(bulk, explicit)
+            return _with_arrays(_assembled(bulk, explicit), source)
         except (OddContentError, InputError):
             del bulk  # read line by line, it works or says in which line the fault is
-    return _assembled(_opened(source), explicit)
+    return _with_arrays(_assembled(_opened(source), explicit), source)
+
+
+def _with_arrays(table: AnswerTable, source: object) -> AnswerTable:
+    """The table with the arrays that lie beside its file, if any do."""
+    return beside(table, Path(source)) if isinstance(source, (str, os.PathLike)) else table
 
 
 def _assembled(opened: Source, explicit: Mapping[str, str | None]) -> AnswerTable:

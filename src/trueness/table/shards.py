@@ -15,6 +15,7 @@ from trueness.table.keys import number_epochs, row_keys, without_repeats
 from trueness.table.logs.draws import LogReport
 from trueness.table.logs.texts import Shelf, Texts
 from trueness.table.protocol import Protocol
+from trueness.table.sidecar import joined
 from trueness.table.singles import SingleWords
 
 T = TypeVar("T", bound=Hashable)
@@ -75,6 +76,7 @@ def concat(tables: Sequence[AnswerTable]) -> AnswerTable:
         logprob=_numbers([t.logprob for t in tables], tables, np.nan),
         weight=_numbers([t.weight for t in tables], tables, 1),
         extras=_extras(shelf, tables),
+        arrays=joined(tables),
         extractor=tables[0].extractor,
         completed=all(t.completed for t in tables),
         protocols=_protocols(tables),
