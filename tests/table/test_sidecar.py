@@ -30,8 +30,11 @@ def table() -> AnswerTable:
 def test_arrays_come_back_by_key_and_not_by_place(table: AnswerTable, tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     mixed = np.random.default_rng(0).permutation(len(table))
-    write(table, path)
-    assert write_arrays(table.take(mixed), path) == tmp_path / "answers.arrays.npz"
+    write(table.take(mixed), path)
+    assert sidecar_of(path).is_file()
+    write(table, tmp_path / "other.jsonl")
+    sidecar_of(path).rename(sidecar_of(tmp_path / "other.jsonl"))
+    path = tmp_path / "other.jsonl"
     back = read_answers(path)
     np.testing.assert_array_equal(back.arrays["hidden_states"], states())
     assert back.arrays["hidden_states"].dtype == np.float32
@@ -56,10 +59,20 @@ def test_arrays_are_cut_with_the_rows(table: AnswerTable) -> None:
 def test_shards_keep_their_arrays(table: AnswerTable, tmp_path: Path) -> None:
     for name, rows in (("a", np.arange(6)), ("b", np.arange(6, 12))):
         write(table.take(rows), tmp_path / f"{name}.jsonl")
-    write_arrays(table.take(np.arange(6)), tmp_path / "a.jsonl")
+    sidecar_of(tmp_path / "b.jsonl").unlink()
     found = read_answers([tmp_path / "a.jsonl", tmp_path / "b.jsonl"]).arrays["hidden_states"]
     np.testing.assert_array_equal(found[:6], states()[:6])
     assert np.isnan(found[6:]).all()
+
+
+def test_a_table_that_is_written_again_keeps_no_arrays_of_another(
+    table: AnswerTable, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.jsonl"
+    write(table, path)
+    write(read_answers(ROWS), path)
+    assert not sidecar_of(path).exists()
+    assert not read_answers(path).arrays
 
 
 def test_a_table_without_a_sidecar_has_none(tmp_path: Path) -> None:

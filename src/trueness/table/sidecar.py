@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.table.answers import AnswerTable
-from trueness.table.writing import whole_file
+from trueness.table.writing import unwritable, whole_file
 
 SUFFIX = ".arrays.npz"
 _KEYS = ("key.item", "key.epoch", "key.condition")
@@ -73,6 +73,23 @@ def write_arrays(table: AnswerTable, path: str | Path) -> Path:
     with whole_file(target) as partial, partial.open("wb") as file:
         np.savez(file, allow_pickle=False, **kept)
     return target
+
+
+def replace_arrays(table: AnswerTable, path: str | Path) -> None:
+    """Leave beside a table's file its arrays and no others.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written or taken away.
+    """
+    if table.arrays:
+        write_arrays(table, path)
+        return
+    try:
+        sidecar_of(path).unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritable(sidecar_of(path), error) from error
 
 
 def beside(table: AnswerTable, path: str | Path) -> AnswerTable:

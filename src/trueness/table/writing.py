@@ -20,7 +20,8 @@ def write(table: AnswerTable, path: str | Path) -> None:
     """Write a table in the format that the suffix names; the file appears whole or not at all.
 
     JSON lines hold everything. CSV and Parquet hold the rows; in CSV nothing and an empty text
-    look the same, and both lose no key: the outcome says which is meant.
+    look the same, and both lose no key: the outcome says which is meant. Arrays go to a file
+    beside it; one of an earlier table of that name goes away.
 
     Parameters
     ----------
@@ -42,6 +43,10 @@ def write(table: AnswerTable, path: str | Path) -> None:
         raise InputError(msg)
     with whole_file(path) as partial:
         (writer or _write_jsonl)(table, partial)
+    if not path.is_char_device():
+        from trueness.table.sidecar import replace_arrays  # noqa: PLC0415 - it writes as this does
+
+        replace_arrays(table, path)
 
 
 def write_jsonl(table: AnswerTable, path: str | Path) -> None:
