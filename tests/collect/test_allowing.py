@@ -192,3 +192,12 @@ def test_several_relations_stand_in_one_table(tmp_path: Path) -> None:
     assert {row["relation"] for row in rows} == {"capital", "river"}
     with pytest.raises(InputError, match="is asked twice"):
         ask([QUIZ, QUIZ], likes(), out=tmp_path / "u.jsonl")
+
+
+def test_conditions_can_rest_on_the_check_of_another(tmp_path: Path) -> None:
+    model = ScriptedModel("right", facts_of(QUIZ))
+    conditions = parse_conditions("prose:8@1,prose:8@2")
+    done = ask(QUIZ, model, conditions, out=tmp_path / "t.jsonl", checked={"prose:8@1"})
+    assert set(done.checks) == {"prose:8@1"}
+    assert done.n_rows == 18
+    assert sum(model.asked.values()) == 18 + done.n_checks

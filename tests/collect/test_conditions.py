@@ -41,7 +41,7 @@ def test_random_ids_lie_in_range_and_are_never_excluded(
         ("prose", "KIND:L"),
         ("prose:x", "whole number"),
         ("prose:-1", "whole number from 0"),
-        ("gas:3", "it is one of none"),
+        ("gas:3", "kinds are none"),
         ("system:nobody", "Shipped: cautious"),
         ("text:99", "text:1 to text:8"),
         ("the:8,the:8", "two conditions are called 'the:8'"),

@@ -1,7 +1,6 @@
 """Putting the questions of a relation to a model."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,11 +107,4 @@ def _limited(relation: Relation, limit: int | None) -> Relation:
     if limit < 1:
         msg = f"limit is {limit}; ask about at least 1 entity."
         raise InputError(msg)
-    rows = relation.rows_per_entity
-    return replace(
-        relation,
-        entities=relation.entities[:limit],
-        golds=relation.golds[:limit],
-        rows_per_entity=None if rows is None else rows[:limit],
-        capacities=None,
-    )
+    return relation.first(limit)

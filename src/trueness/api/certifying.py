@@ -4,9 +4,10 @@ from dataclasses import replace
 from typing import Any
 
 from trueness import sensors
-from trueness.api.declared import params_of, prepared
+from trueness.api.declared import prepared
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
+from trueness.study.declared import params_of
 from trueness.table import AnswerTable
 
 

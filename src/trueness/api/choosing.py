@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from trueness import sensors
-from trueness.api.declared import is_tokens, own_beginnings, params_of, prepared
+from trueness.api.declared import prepared
 from trueness.contract import Decision, Reading, Verdict
 from trueness.contract.errors import InputError
 from trueness.sensors.orbits import Params, slots
+from trueness.study.declared import is_tokens, own_beginnings, params_of
 from trueness.table import AnswerTable
 
 

@@ -85,7 +85,8 @@ def compare(
         msg = f"the sensor {sensor!r} does not compare two tables; measure each of them."
         raise InputError(msg)
     if sensor == DECLARED:
-        from trueness.api.declared import params_of, prepared  # noqa: PLC0415 - as above
+        from trueness.api.declared import prepared  # noqa: PLC0415 - as above
+        from trueness.study.declared import params_of  # noqa: PLC0415 - as above
 
         first, declared = prepared(before, given)
         second, _ = prepared(after, given)

@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -46,6 +46,7 @@ def ask(
     top_p: float = 1.0,
     near_tie: float | None = None,
     cache: Path | None = None,
+    checked: Collection[str] | None = None,
     progress: Progress | None = None,
 ) -> AskSummary:
     """What the run did; the answers are in the table ``out``.
@@ -84,6 +85,9 @@ def ask(
         In logits; None means the default for the model's number format.
     cache : Path or None
         A file of earlier answers; None neither reads nor writes one.
+    checked : collection of str or None
+        Conditions on whose first use some prompts are asked again alone; None: all of them. What
+        is left out rests on the others: name one of each kind and length.
     progress : callable or None
         Gets (rows that are safe, rows wanted, condition).
 
@@ -141,6 +145,7 @@ def ask(
                 n_wanted,
                 RequestCache(cache) if cache is not None else None,
                 progress,
+                checked=checked is None or bound.condition.name in checked,
             ).collect()
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
     tally.warnings.extend(

@@ -87,6 +87,8 @@ class Collector:
     progress: Progress | None = None
     shares: bool = True
     """Whether the shared prefix may be reused; the self-check may find that it may not."""
+    checked: bool = True
+    """Whether some prompts are asked again alone before any row is written."""
     deterministic: bool = True
 
     @property
@@ -99,8 +101,7 @@ class Collector:
         requests = self._from_cache([self._request(*pair) for pair in self.asked.items()])
         if not requests:
             return
-        chosen = selfcheck.positions([_size(r) for r in requests], seed=self.settings.seed)
-        first = self._checked([requests[i] for i in chosen])
+        first = self._checked(self._chosen(requests)) if self.checked else []
         self._keep(first)
         done = {result.key for result in first}
         rest = sorted((r for r in requests if r.key not in done), key=lambda r: (_size(r), r.key))
@@ -111,6 +112,10 @@ class Collector:
         for batch in _chunks(rest, self.settings.batch_size):
             self._ask(batch if self.shares else _unshared(batch))
         self._time_reuse(time.perf_counter() - start, len(rest))
+
+    def _chosen(self, requests: Sequence[Request]) -> list[Request]:
+        places = selfcheck.positions([_size(r) for r in requests], seed=self.settings.seed)
+        return [requests[i] for i in places]
 
     def _time_reuse(self, seconds: float, n: int) -> None:
         """What a question costs once every slot has read the prefix, as the check's batch did."""

@@ -102,7 +102,7 @@ class Condition:
             given = getattr(self, name)
             if given not in words:
                 wanted = ", ".join(word for word in words if word)
-                msg = f"condition {self.name!r} has {name} {given!r}; it is one of {wanted}."
+                msg = f"condition {self.name!r} has {name} {given!r}; {name}s are {wanted}."
                 raise InputError(msg)
 
     @property

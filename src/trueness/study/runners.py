@@ -24,11 +24,16 @@ RUNNERS = {
     "C13": "trueness.study.binding",
     "C15": "trueness.study.retrieval_drift",
     "C16": "trueness.study.calibration_methods",
+    "C17": "trueness.study.label_order",
+    "C18": "trueness.study.clean_labels",
+    "C19": "trueness.study.short_sentences",
+    "C7": "trueness.study.transfer",
     "C9": "trueness.study.copies",
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
     "detector-power": "trueness.study.detector_power",
     "contrast": "trueness.study.bindings_changed",
+    "certificate-sweep": "trueness.study.sweep",
     "injectivity-audit": "trueness.study.injectivity",
 }
 """The id of a study, and the module whose ``run`` carries it out."""

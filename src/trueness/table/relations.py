@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -58,6 +58,27 @@ class Relation:
 
     def __len__(self) -> int:
         return len(self.entities)
+
+    def first(self, most: int) -> "Relation":
+        """The first entities, with what is declared of them; capacities follow from their golds.
+
+        >>> len(bundled_relation("probe_capital").first(3))
+        3
+        """
+        if len(self) <= most:
+            return self
+        kept, rows = self.entities[:most], self.rows_per_entity
+        return replace(
+            self,
+            entities=kept,
+            golds=self.golds[:most],
+            rows_per_entity=None if rows is None else rows[:most],
+            capacities=None,
+            identity={
+                name: rule if isinstance(rule, str) else tuple(e for e in rule if e in kept)
+                for name, rule in self.identity.items()
+            },
+        )
 
 
 def load_relation(path: str | Path) -> Relation:

@@ -1,0 +1,205 @@
+"""Answers collected for a study: one table for all relations and conditions, and its record."""
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trueness.backends import open_model
+from trueness.backends.protocol import Model
+from trueness.backends.weights import cache_dir
+from trueness.collect import Condition, ask, facts_of, parse_conditions
+from trueness.contract.serial import Json, plain
+from trueness.study.declarations import Declaration
+from trueness.study.inputs import Inputs
+from trueness.study.results import Record
+from trueness.table import AnswerTable, Relation, bundled_relation, read_answers
+from trueness.table.native import rows_of
+
+_KEPT = (
+    "item", "epoch", "condition", "relation", "entity", "template", "outcome", "answer", "reason",
+    "target", "entity_key", "completion", "seam", "nondeterministic",
+)  # fmt: skip
+"""Columns of the table that lies beside a result; what a measurement can depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What was collected.
+
+    Parameters
+    ----------
+    table : AnswerTable
+    relations : mapping of name to Relation
+        As they were asked: cut to the limit.
+    classes : mapping of condition to class
+        As declared; ``none`` is a class of its own.
+    model : mapping
+    protocols : tuple of mapping
+    requests, cached : int
+        Sent to the model, self-checks among them; answers that an earlier run had left.
+    notes : tuple of str
+    """
+
+    table: AnswerTable
+    relations: Mapping[str, Relation]
+    classes: Mapping[str, str]
+    model: Record
+    protocols: tuple[Record, ...]
+    requests: int
+    cached: int
+    notes: tuple[str, ...]
+
+    def rows(self) -> tuple[Record, ...]:
+        """The table as it lies beside the result."""
+        found = (plain(row) for row in rows_of(self.table))
+        return tuple(
+            {name: row[name] for name in _KEPT if row.get(name) is not None}
+            for row in found
+            if isinstance(row, dict)
+        )
+
+    def members(self, kind: str) -> tuple[str, ...]:
+        """The conditions of one class that have rows, in declared order."""
+        held = set(self.table.conditions)
+        return tuple(name for name, each in self.classes.items() if each == kind and name in held)
+
+
+@contextmanager
+def opened(
+    declaration: Declaration, inputs: Inputs, relations: Sequence[Relation] = ()
+) -> Iterator[Model]:
+    """The model of a run: the one that was named, else the declared one.
+
+    Scripted models are told the first relation's right answers; the others are told nothing.
+    """
+    name = inputs.model or str(declaration.table("inputs")["model"])
+    facts: dict[str, str] = {}
+    for relation in relations:
+        facts = {**facts_of(relation), **facts}
+    with closing(open_model(name, facts=facts)) as model:
+        yield model
+
+
+def lacking(declaration: Declaration, model: Model) -> str | None:
+    """Why a model cannot be asked what a study needs; None when it can."""
+    missing = [name for name in declaration.requires if name not in model.capabilities]
+    if not missing:
+        return None
+    return (
+        f"the study {declaration.id} needs {', '.join(missing)}; model {model.name!r} offers "
+        f"{', '.join(sorted(model.capabilities))}"
+    )
+
+
+def declared_relations(declaration: Declaration, most: int) -> dict[str, Relation]:
+    """The declared relations by file name, each with at most so many entities."""
+    named = declaration.table("inputs")["relations"]
+    return {name: bundled_relation(name).first(most) for name in map(str, named)}
+
+
+def declared_conditions(declaration: Declaration) -> tuple[tuple[Condition, ...], dict[str, str]]:
+    """The conditions of a declaration, ``none`` first, and the class of each by name.
+
+    ``prefix``, ``system``, ``noise`` and ``allowed`` of a ``[[condition]]`` hold conditions as
+    they are typed for ``ask``, in one text.
+    """
+    words: list[str] = []
+    classes = {"none": "none"}
+    for entry in declaration.raw.get("condition", ()):
+        for kind in ("prefix", "system", "noise", "allowed"):
+            listed = [w.strip() for w in str(entry.get(kind, "")).split(",") if w.strip()]
+            words += [word for word in listed if word not in words]
+            classes |= {word: str(entry["class"]) for word in listed}
+    return parse_conditions(",".join(words)), classes
+
+
+def collected(
+    declaration: Declaration,
+    model: Model,
+    relations: Mapping[str, Relation],
+    *,
+    seed: int,
+    conditions: Sequence[Condition] | None = None,
+    progress: Callable[[str], None] | None = None,
+    **given: Any,
+) -> Asked:
+    """Every relation under every declared condition, asked into one table.
+
+    What an interrupted run had asked comes out of the request cache.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition, optional
+        In place of the declared ones.
+    **given
+        As `trueness.collect.ask`; ``checked`` defaults to the first condition of each class.
+    """
+    declared, classes = declared_conditions(declaration)
+    used = declared if conditions is None else tuple(conditions)
+    classes = {c.name: classes.get(c.name, c.name) for c in used}
+    first = {kind: name for name, kind in reversed(classes.items())}
+    given = {"checked": frozenset(first.values()), **_protocol(declaration), **given}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "table.jsonl"
+        cache = cache_dir() / "requests.sqlite"
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        done = ask(
+            tuple(relations.values()),
+            model,
+            used,
+            out=out,
+            seed=seed,
+            cache=cache,
+            progress=_steps(progress),
+            **given,
+        )
+        table = read_answers(out)
+    few = f"of {len(classes)} conditions the first of each class was checked against batches"
+    return Asked(
+        table=table,
+        relations=relations,
+        classes=classes,
+        model=dict(model.identity),
+        protocols=_protocols(table),
+        requests=done.n_asked + done.n_checks,
+        cached=done.n_cached,
+        notes=(*done.warnings, *((few,) if len(first) < len(classes) else ())),
+    )
+
+
+def _protocol(declaration: Declaration) -> dict[str, Any]:
+    """Decoding as declared, in the words of `ask`."""
+    said = declaration.table("protocol")
+    named = {"observable": "observable", "max_tokens": "max_tokens", "batch": "batch_size"}
+    found: dict[str, Any] = {to: said[name] for name, to in named.items() if name in said}
+    templates = declaration.table("inputs").get("templates")
+    return found if templates is None else {**found, "templates": tuple(templates)}
+
+
+def _protocols(table: AnswerTable) -> tuple[Record, ...]:
+    """Fingerprint and text of the protocol without a prefix; of the others what differs."""
+    base = table.protocols.get("none")
+    found: list[Record] = []
+    for name, protocol in table.protocols.items():
+        text: Mapping[str, Json] = protocol.fields
+        if base is not None and name != "none":
+            text = {k: v for k, v in text.items() if base.fields.get(k) != v}
+        found.append({"condition": name, "fingerprint": protocol.fingerprint, "text": dict(text)})
+    return tuple(found)
+
+
+def _steps(progress: Callable[[str], None] | None) -> Callable[[int, int, str], None] | None:
+    """One line a condition, not one a batch."""
+    if progress is None:
+        return None
+    said: set[str] = set()
+
+    def step(done: int, wanted: int, name: str) -> None:
+        if name not in said:
+            said.add(name)
+            progress(f"{name}: {done} of {wanted} rows")
+
+    return step

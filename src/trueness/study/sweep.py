@@ -1,0 +1,153 @@
+"""Do the certificates hold, and how loose are they? Every relation under three conditions."""
+
+from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
+
+import numpy as np
+
+from trueness.contract import Reading
+from trueness.contract.serial import Json
+from trueness.study.asked import Asked, collected, declared_relations, lacking, opened
+from trueness.study.declarations import Declaration
+from trueness.study.found import Found
+from trueness.study.inputs import Inputs
+from trueness.study.partitions import Measured, measured, part_of, right
+from trueness.study.published import published_of
+from trueness.study.relations import relation_record
+from trueness.study.results import Record
+
+_WHERE = 12
+
+
+def run(
+    declaration: Declaration,
+    *,
+    inputs: Inputs,
+    seed: int,
+    repeats: int,
+    progress: Callable[[str], None] | None = None,
+) -> Found:
+    """Certified against true errors, and proved against realised floors.
+
+    Parameters
+    ----------
+    repeats : int
+        At most so many entities of each relation.
+    """
+    inputs.only(declaration.id, "model")
+    relations = declared_relations(declaration, repeats)
+    with opened(declaration, inputs, list(relations.values())) as model:
+        if (missing := lacking(declaration, model)) is not None:
+            return not_applicable(declaration, repeats, missing)
+        asked = collected(declaration, model, relations, seed=seed, progress=progress)
+    rows = tuple(_rows(asked))
+    return Found(
+        rows=rows,
+        contrasts={"violations": _violations(rows), "slack": _slack(rows)},
+        draws={"repeats": repeats, "n_cached": asked.cached},
+        notes=asked.notes,
+        published=published_of(declaration, {"rows": rows}),
+        requests=asked.requests,
+        data=tuple(relation_record(name, relation) for name, relation in relations.items()),
+        model=asked.model,
+        protocols=asked.protocols,
+        table=asked.rows(),
+    )
+
+
+def not_applicable(declaration: Declaration, repeats: int, why: str) -> Found:
+    """The record of a study that this model cannot answer."""
+    empty: dict[str, Record] = {
+        c.name: {"n": 0, "estimate": None, "state": "NOT_APPLICABLE"} for c in declaration.contrasts
+    }
+    return Found(
+        rows=(),
+        contrasts=empty,
+        draws={"repeats": repeats},
+        notes=(why,),
+        published=published_of(declaration, {"rows": []}),
+        not_applicable=why,
+    )
+
+
+def _rows(asked: Asked) -> Iterator[Record]:
+    for relation in asked.relations:
+        for condition in asked.table.conditions:
+            found = measured(asked, relation, condition)
+            yield {**found.row, **_checked(asked, relation, condition, found)}
+
+
+def _checked(asked: Asked, relation: str, condition: str, found: Measured) -> dict[str, Json]:
+    """What was proved of the withheld set, and what is so."""
+    part = part_of(asked, relation, condition)
+    wrong = 1.0 - right(part)
+    names = set(found.reading.flagged.items)
+    flagged = np.array([str(item) in names for item in part.item.values()], dtype=np.bool_)
+    answered = np.array([answer is not None for answer in part.answer.values()], dtype=np.bool_)
+    n_wrong, caught = int(np.nansum(wrong[answered])), int(np.nansum(wrong[answered & flagged]))
+    d = found.reading.details
+    precision = caught / int(flagged.sum()) if flagged.any() else None
+    recall = caught / n_wrong if n_wrong and flagged.any() else None
+    certified, n_answered = d["certified_errors"], d["n_answered"]
+    broken = _broken(found, precision, recall)
+    return {
+        "kind": asked.relations[relation].kind,
+        "n_templates": d["n_columns"],
+        "n_answered": n_answered,
+        "sum_of_single_columns": d["sum_of_single_column_floors"],
+        "n_withheld": int(flagged.sum()),
+        "precision_floor": found.reading.flagged.precision_floor,
+        "recall_floor": found.reading.flagged.recall_floor,
+        "precision": precision,
+        "recall": recall,
+        "slack": None if not isinstance(certified, int) else n_wrong - certified,
+        "by_construction": certified == n_answered,
+        "violations": list[Json](broken),
+    }
+
+
+def _broken(found: Measured, precision: float | None, recall: float | None) -> list[str]:
+    flagged = found.reading.flagged
+    said = [
+        ("certified errors", found.violated),
+        ("precision floor", _above(flagged.precision_floor, precision)),
+        ("recall floor", _above(flagged.recall_floor, recall)),
+        ("contradicted declaration", _contradicted(found.reading)),
+    ]
+    return [name for name, broken in said if broken]
+
+
+def _contradicted(reading: Reading) -> bool:
+    return "a declared assumption is false" in (reading.reason or "")
+
+
+def _above(floor: float | None, realised: float | None) -> bool:
+    return floor is not None and realised is not None and floor > realised + 1e-12
+
+
+def _violations(rows: Sequence[Record]) -> dict[str, Json]:
+    broken = [str(row["name"]) for row in rows if row["violations"]]
+    return {
+        "n": len(rows),
+        "estimate": len(broken),
+        "low": len(broken),
+        "high": len(broken),
+        "kind": "exact count",
+        "where": list[Json](broken[:_WHERE]),
+    }
+
+
+def _slack(rows: Sequence[Record]) -> dict[str, Json]:
+    """How many true errors stay unproved, where it is not exact by construction."""
+    tested = [row for row in rows if not row["by_construction"] and row["slack"] is not None]
+    wrong = [float(str(row["true_errors"])) for row in tested]
+    left = [float(str(row["slack"])) for row in tested]
+    exact = sum(value == 0 for value in left)
+    return {
+        "n": len(tested),
+        "estimate": fmean(left) if left else None,
+        "unproved_share": sum(left) / sum(wrong) if sum(wrong) else None,
+        "n_exact": exact,
+        "n_by_construction": sum(bool(row["by_construction"]) for row in rows),
+        "kind": "mean over rows, descriptive",
+    }

@@ -1,0 +1,77 @@
+"""Models with a planted truth, and studies run on them."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from trueness.backends.protocol import Request, Result, Step
+from trueness.backends.scripted import BOS, ScriptedModel
+from trueness.collect import facts_of
+from trueness.study import asked as asking
+from trueness.study.asked import declared_relations
+from trueness.study.carrying_out import Carried, carry_out
+from trueness.study.declarations import declared_study
+from trueness.study.inputs import Inputs
+
+Says = Callable[[Request, str, str | None], str]
+"""From (request, text without BOS, right answer) to what is said."""
+
+
+@dataclass(slots=True)
+class Planted(ScriptedModel):
+    """Answers by a rule that sees the condition, the text and the right answer.
+
+    The rightful relation is told by the words of its first template before the entity.
+    """
+
+    rule: Says = lambda _request, _text, right: right or "nothing"
+    known: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    n_asked: int = 0
+
+    def complete(self, requests: Sequence[Request]) -> Iterator[Result]:
+        for request in requests:
+            self.n_asked += 1
+            ids = self._ids(request.prompt)
+            text = self.tokenizer.decode([i for i in ids if i != BOS])
+            said = " " + self.rule(request, text, self.right(request)).strip()
+            written = self.tokenizer.encode(said)
+            kept = written[: 1 if request.max_tokens == 1 else None]
+            steps = tuple(Step(i, logprob=-0.125, gap=4.0) for i in kept)
+            yield Result(
+                request.key, self.tokenizer.decode(kept), "stop", steps, len(ids), len(kept)
+            )
+
+    def right(self, request: Request) -> str | None:
+        relation, entity, _ = request.key[0].rsplit("|", 2)
+        return self.known.get(relation, {}).get(entity)
+
+
+def run_on(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Any,
+    study: str,
+    rule: Says,
+    *,
+    limit: int | None = None,
+    seed: int = 0,
+    relations: Sequence[str] | None = None,
+) -> Carried:
+    """A study on a planted model; its requests cached in a folder of the test."""
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
+    declaration = declared_study(study)
+    most = limit or declaration.repeats
+    asked = declared_relations(declaration, most)
+    if relations is not None:
+        asked = {name: asked[name] for name in relations}
+        kept = asked
+        monkeypatch.setattr(asking, "declared_relations", lambda *_: kept)
+    known = {r.name: facts_of(r) for r in asked.values()}
+
+    def opened(name: str, **_given: object) -> Planted:
+        del name
+        return Planted("garbage", {"x": "y"}, rule=rule, known=known)
+
+    monkeypatch.setattr(asking, "open_model", opened)
+    return carry_out(study, inputs=Inputs(model="planted"), seed=seed, limit=limit)
