@@ -80,6 +80,13 @@ def tiny(open_tiny: Make) -> "LocalModel":
     return open_tiny()
 
 
+@pytest.fixture(scope="session")
+def white() -> "LocalModel":
+    """The embedded model through transformers; converted the first time."""
+    pytest.importorskip("torch", reason="the extra 'local' is not installed")
+    return open_white_box("embedded", needs=["logits", "hidden_states"])
+
+
 def _tokenizer(library: Any) -> Any:
     """UTF-8 bytes, one token each, one merge with a space, and two special tokens."""
     tokenizers = pytest.importorskip("tokenizers")

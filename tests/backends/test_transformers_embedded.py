@@ -1,0 +1,89 @@
+"""The embedded file by both runtimes, and the conversion between them."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from trueness.backends import Request, open_model
+from trueness.backends.scoring import Continuation
+
+if TYPE_CHECKING:
+    from trueness.backends.local.model import LocalModel
+
+pytestmark = pytest.mark.real
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Any]:
+    opened = open_model("embedded")
+    yield opened
+    opened.close()
+
+
+def test_it_keeps_its_name_and_names_its_backend(white: "LocalModel", plain: Any) -> None:
+    assert white.name == plain.name == "embedded"
+    same = ("model", "file_hash", "quantisation", "tokenizer_hash")
+    assert {f: white.identity[f] for f in same} == {f: plain.identity[f] for f in same}
+    assert white.identity["backend"] == "transformers"
+    assert white.identity["dtype"] == "float32"
+
+
+def test_both_tokenizers_write_the_same_ids(white: "LocalModel", plain: Any) -> None:
+    texts = (
+        "The capital of Côte d'Ivoire is",
+        "日本の首都は",
+        "<|im_start|>",
+        " the",
+        "a\n\nb",
+    )
+    for text in texts:
+        assert white.tokenizer.encode(text) == plain.tokenizer.encode(text)
+    assert white.tokenizer.special == plain.tokenizer.special
+    assert white.tokenizer.bos == plain.tokenizer.bos
+    assert white.system_ids("Be brief.") == plain.system_ids("Be brief.")
+
+
+def test_both_runtimes_write_the_same_first_tokens_unless_they_nearly_tie(
+    white: "LocalModel", plain: Any
+) -> None:
+    from trueness.table import bundled_relation  # noqa: PLC0415 - only here
+
+    names = bundled_relation("capital").entities
+    asked = [Request((e, 1, "n"), f"The capital of {e} is", max_tokens=1) for e in names]
+    ours = {r.key: r.steps[0] for r in white.complete(asked)}
+    theirs = {r.key: r.steps[0] for r in plain.complete(asked)}
+    # llama.cpp multiplies rounded activations with quantised weights; here both are float32
+    for key, step in ours.items():
+        other = theirs[key]
+        if step.id != other.id:
+            assert step.gap is not None
+            assert step.gap < 0.1
+        elif step.logprob is not None and other.logprob is not None:
+            assert abs(step.logprob - other.logprob) < 0.15
+
+
+def test_both_runtimes_find_a_text_about_as_likely(white: "LocalModel", plain: Any) -> None:
+    asked = [Continuation(("q", t), "The capital of France is", t) for t in (" Paris", " Lyon")]
+    ours = {s.key: s.logprob for s in white.score(asked)}
+    theirs = {s.key: s.logprob for s in plain.score(asked)}
+    for key, value in ours.items():
+        assert value == pytest.approx(theirs[key], abs=0.1)
+
+
+def test_twenty_questions_behind_a_prefix_have_the_answers_of_one_padded_batch(
+    white: "LocalModel",
+) -> None:
+    from trueness.table import bundled_relation  # noqa: PLC0415 - only here
+
+    front = white.ids_of("Wool is sorted by length and softness before it is carded. " * 16)
+    names = bundled_relation("capital").entities
+    asked = [
+        Request((e, 1, "p"), (*front[:128], *white.ids_of(f"The capital of {e} is")), shared=128)
+        for e in names
+    ]
+    reused = white.next_logits(asked)
+    padded = white.next_logits([replace(one, shared=0) for one in asked])
+    assert abs(reused - padded).max() < 1e-3
+    assert (reused.argmax(1) == padded.argmax(1)).all()
