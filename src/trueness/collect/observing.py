@@ -56,7 +56,7 @@ class Observable:
     def row(self, question: Question, result: Result) -> Row:
         """The row of one draw: outcome, key, reason, evidence, golds."""
         item, epoch, condition = result.key
-        outcome, reason = self._outcome(result)
+        outcome, reason, key = self._outcome(result)
         row: Row = {
             "item": item,
             "epoch": epoch,
@@ -66,7 +66,7 @@ class Observable:
             "template": question.template,
             "completion": None if result.error else result.text,
             "outcome": outcome,
-            "answer": self.key(result) if outcome == "answered" else None,
+            "answer": key if outcome == "answered" else None,
             "reason": reason,
             "logprob": result.logprob,
             "stop_reason": result.finish,
@@ -107,14 +107,16 @@ class Observable:
         ids = self.tokenizer.encode(joined(question.prompt, name))
         return f"tok:{ids[0]}" if ids else None
 
-    def _outcome(self, result: Result) -> tuple[str, str | None]:
+    def _outcome(self, result: Result) -> tuple[str, str | None, str | None]:
+        """Outcome, reason and key of a result."""
         if result.error is not None:
-            return "error", result.error
+            return "error", result.error, None
         if result.finish == "refused":
-            return "refused", "refusal"
+            return "refused", "refusal", None
         if self.kind == "first_token":
-            return ("no_answer", "empty") if self.key(result) is None else ("answered", None)
+            key = self.key(result)
+            return ("no_answer", "empty", None) if key is None else ("answered", None, key)
         found = extract(result.text, kind="short_cut")
         if found.reason == "empty" and result.finish == "length":
-            return "truncated", "token_limit"
-        return str(found.outcome), found.reason
+            return "truncated", "token_limit", None
+        return str(found.outcome), found.reason, found.key
