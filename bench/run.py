@@ -38,6 +38,7 @@ MODULES = (
     "served",
     "symmetry_comparison",
     "tables",
+    "whitebox",
 )
 """Stand beside this file; loaded after the number of threads is set."""
 PACKAGES = ("numpy", "scipy", "duckdb", "trueness")
@@ -145,6 +146,7 @@ def groups(*, quick: bool) -> list[Measured]:
         lambda: loaded["processes"].figures(quick=quick),
         lambda: loaded["jsonlines"].figures(quick=quick),
         loaded["atlas"].figures,
+        loaded["whitebox"].ratios,
         lambda: loaded["logs"].figures(quick=quick),
     ]
 
