@@ -11,6 +11,7 @@ from trueness.cli.exits import Exit
 
 _CORE = ("numpy", "scipy", "duckdb", "click", "rich", "jinja2", "narwhals", "sentencex")
 _EXTRAS = {
+    "api": (("httpx2",), "models and embedders behind an OpenAI-compatible server"),
     "embedded": (
         ("xllamacpp", "safetensors", "threadpoolctl", "tokenizers"),
         "the embedded model, the embedded embedder and any local GGUF file",
@@ -107,7 +108,7 @@ def _text(found: dict[str, object]) -> str:
     for title, group in (("extra", extras), ("model", models)):
         if isinstance(group, dict):
             lines += [_line(e.get("kind", title), name, e) for name, e in group.items()]
-    lines.append("also usable: scripted:NAME, replay:FILE and gguf:FILE as models")
+    lines.append("also usable: scripted:NAME, replay:FILE, gguf:FILE and openai:NAME as models")
     return "\n".join(lines)
 
 
