@@ -55,7 +55,7 @@ def entry(table: EvidenceTable, row: int, likelihoods: Likelihoods, params: Para
         return ItemReading(item, State.NOT_APPLICABLE, NO_CONTRAST, None, extra)
     own, *others = _seen(table, row, variants, likelihoods, params)
     against = [s for s in others if s.variant is not None and s.variant.kind != CONTROL]
-    extra = {**more, **_written(own, others, params)}
+    extra = {**more, **_written(own, others, params, _noise(table, params))}
     failed = [s.gain for s in (own, *against) if isinstance(s.gain, str)]
     if failed:
         return ItemReading(item, State.NOT_APPLICABLE, failed[0], None, extra)
@@ -102,8 +102,7 @@ def _energies(
     vectors = vectors_of(table)
     if isinstance(item, Refused) or item.text_too_long:
         return [None] * len(texts)
-    noise = max(vectors.noise, params.embedding_noise or 0.0)
-    rules = SpanRules(embedding_noise=noise, max_passages=_ALL)
+    rules = SpanRules(embedding_noise=_noise(table, params), max_passages=_ALL)
     items = [
         SpanItem(vector, item.evidence, texts=item.texts, claim_text=text)
         for vector, text in zip(vectors.claim.rows(texts), texts, strict=True)
@@ -111,6 +110,11 @@ def _energies(
     spans: list[Span] = measure_spans(items, rules=rules, influence=False)
     failed = [bool(vectors.claim.faults([text])) for text in texts]
     return [None if bad else s.energy for s, bad in zip(spans, failed, strict=True)]
+
+
+def _noise(table: EvidenceTable, params: Params) -> float:
+    """Length of the noise of a unit row: energies that lie closer are the same."""
+    return max(vectors_of(table).noise, params.embedding_noise or 0.0)
 
 
 def _margin(own: Seen, against: Sequence[Seen]) -> float | None:
@@ -122,14 +126,14 @@ def _margin(own: Seen, against: Sequence[Seen]) -> float | None:
     return own.gain - max(known)
 
 
-def _written(own: Seen, others: Sequence[Seen], params: Params) -> dict[str, Json]:
+def _written(own: Seen, others: Sequence[Seen], params: Params, noise: float) -> dict[str, Json]:
     against = [s for s in others if s.variant is not None and s.variant.kind != CONTROL]
     kinds = list(dict.fromkeys(s.variant.kind for s in against if s.variant is not None))
     by_kind: dict[str, Json] = {}
     route: list[Json] = []
     for kind in kinds:
         members = [s for s in against if s.variant is not None and s.variant.kind == kind]
-        routed = params.route == "energy" and any(_accepted(own, s, params) for s in members)
+        routed = params.route == "energy" and any(_accepted(own, s, params, noise) for s in members)
         route += [f"binding:{kind}"] if routed else []
         energies = [s.energy for s in members]
         lowest = min((e for e in energies if e is not None), default=None)
@@ -154,12 +158,12 @@ def _written(own: Seen, others: Sequence[Seen], params: Params) -> dict[str, Jso
     }
 
 
-def _accepted(own: Seen, other: Seen, params: Params) -> bool:
+def _accepted(own: Seen, other: Seen, params: Params, noise: float) -> bool:
     """Whether the energy that lets the claim pass lets this contradiction pass as well."""
     if own.energy is None or other.energy is None:
         return False
     if params.accept is None:
-        return other.energy <= own.energy
+        return other.energy <= own.energy + noise
     return max(own.energy, other.energy) < params.accept
 
 

@@ -21,7 +21,7 @@ class Params:
         accept as well.
     accept : float, optional
         Energy below which a gate accepts. Without it a contradiction counts as accepted where its
-        energy is at most the claim's.
+        energy is at most the claim's, up to the noise of the embedder.
     embedding_noise : float, optional
         Length of the noise of one unit row, where it is more than the vectors' own.
     level, replicates, seed :
