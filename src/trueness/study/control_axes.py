@@ -13,6 +13,7 @@ from trueness.stats.cluster_auroc import MIN_CLUSTERS
 from trueness.stats.span_item import SpanItem
 from trueness.study.assessed import PARTIAL, assessed, difference, generator, percentile
 from trueness.study.claim_features import ENERGY, claim_features, column_of
+from trueness.study.control_ranks import ranked
 from trueness.study.controls import Control, Numbers, scored
 from trueness.study.populations import LABELLED, NEAREST, Bench, Population
 from trueness.study.protocol import Floats, Ints, Protocol, Scored, fitted
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from trueness.study.results import Record
 
 SECOND = ("pr_lambda", "entropy_rank_lambda", "influence", "margin", "cutoff_gap")
+ALONE = "alone"
 RELATIVE, EMPIRICAL = "relative", "empirical"
 _POPULATIONS = (NEAREST, LABELLED)
 _FOREIGN = 16
@@ -44,6 +46,7 @@ def _second_scores(bench: Bench) -> Sequence[Scored]:
 
         columns = {ENERGY: made(ENERGY)}
         columns |= {each: made(ENERGY, each) for each in SECOND}
+        columns |= {f"{each}_{ALONE}": ranked(known.columns[each]) for each in SECOND}
         found.append(scored(population, columns))
     return found
 
@@ -60,7 +63,14 @@ def _second(parts: Mapping[str, Scored], protocol: Protocol) -> Numbers:
             contrasts[f"{name}_{each}"] = difference(
                 part, each, ENERGY, protocol, statistic=PARTIAL
             )
-    return Numbers(rows, contrasts)
+    return Numbers(rows, contrasts, (_SAID,))
+
+
+_SAID = (
+    "alone: the second number by itself, as dense ranks. All but the margin and the influence are "
+    "of the evidence alone: where such a number tells more than one half, the foreign evidence "
+    "that was picked differs from the own, whatever the claim says."
+)
 
 
 def _chance_scores(bench: Bench) -> Sequence[Scored]:
