@@ -9,7 +9,7 @@ MODEL  := $(VENV)/.ready-model
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check bench docs integration cluster clean
+.PHONY: help setup demo test check bench docs integration cluster local clean
 
 help:
 	@echo "make demo    set everything up, certify the embedded model's answers, write a page"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench   the recorded ratios and memory limits"
 	@echo "make integration  run today's inspect_ai and lm-evaluation-harness, read their logs"
 	@echo "make cluster run the model and the embedder on a local Ray cluster, a worker killed"
+	@echo "make local   set torch and transformers up, look inside models, measure what that costs"
 	@echo "make docs    check that every command and number in the documents is true"
 	@echo "make setup   only make $(VENV) with the command trueness in it"
 
@@ -81,6 +82,17 @@ cluster:
 	@out/cluster/bin/python -m pip install --quiet --upgrade pip
 	@out/cluster/bin/python -m pip install --quiet -e '.[embedded,ray]' --group dev
 	@out/cluster/bin/python -m pytest -q tests/cluster
+
+local:
+	@echo "== setting torch and transformers up in an environment of their own"
+	@$(PYTHON) -m venv out/local
+	@out/local/bin/python -m pip install --quiet --upgrade pip
+	@out/local/bin/python -m pip install --quiet -e '.[embedded]' --group dev --group local-tests
+	@out/local/bin/trueness doctor --get embedded
+	@echo "== looking inside models"
+	@out/local/bin/python -m pytest -q tests/backends/test_transformers_*.py tests/backends/test_entailment.py
+	@echo "== measuring ratios; results/local.json holds the record"
+	@out/local/bin/python bench/local.py
 
 clean:
 	rm -rf $(VENV) out

@@ -107,12 +107,14 @@ def read_record(path: Path) -> dict[str, float]:
     return {row["name"]: float(row["value"]) for row in record["rows"]}
 
 
-def write_record(path: Path, rows: Sequence[Row], notes: Sequence[str]) -> None:
+def write_record(
+    path: Path, rows: Sequence[Row], notes: Sequence[str], *, packages: Sequence[str] = PACKAGES
+) -> None:
     """Write the figures, with what they were measured on, as strict JSON."""
     record = {
         "commit": _git("rev-parse", "HEAD"),
         "dirty": bool(_git("status", "--porcelain", "--untracked-files=no")),
-        "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
         "cores": os.cpu_count(),
         "utc": datetime.now(UTC).isoformat(timespec="seconds"),
         "notes": list(notes),
@@ -151,7 +153,9 @@ def groups(*, quick: bool) -> list[Measured]:
     ]
 
 
-def run(found: Iterable[Measured], *, record: Path, write: bool) -> int:
+def run(
+    found: Iterable[Measured], *, record: Path, write: bool, packages: Sequence[str] = PACKAGES
+) -> int:
     """Measure, print and compare; 1 when a figure fails."""
     recorded = read_record(record)
     rows: list[Row] = []
@@ -162,7 +166,7 @@ def run(found: Iterable[Measured], *, record: Path, write: bool) -> int:
         rows += new
         notes += said
     if write:
-        write_record(record, rows, notes)
+        write_record(record, rows, notes, packages=packages)
         print(f"wrote {record}")
     failed = [row.name for row in rows if row.fault(recorded) is not None]
     print(f"{len(rows)} figures, {len(failed)} fail")

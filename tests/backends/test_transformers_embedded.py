@@ -61,7 +61,7 @@ def test_both_runtimes_write_the_same_first_tokens_unless_they_nearly_tie(
             assert step.gap is not None
             assert step.gap < 0.1
         elif step.logprob is not None and other.logprob is not None:
-            assert abs(step.logprob - other.logprob) < 0.15
+            assert abs(step.logprob - other.logprob) < 0.3
 
 
 def test_both_runtimes_find_a_text_about_as_likely(white: "LocalModel", plain: Any) -> None:
