@@ -27,7 +27,7 @@ SLOWEST = 1 / 0.95
 @contextmanager
 def server(seconds: float) -> Iterator[str]:
     """The base URL of a server in a process of its own."""
-    command = [sys.executable, str(Path(__file__).with_name("http_server.py")), str(seconds)]
+    command = [sys.executable, str(Path(__file__).with_name("reply_server.py")), str(seconds)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
         try:
             port = child.stdout.readline() if child.stdout is not None else ""

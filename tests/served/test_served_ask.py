@@ -158,6 +158,40 @@ def test_a_run_that_is_killed_asks_again_only_what_was_in_flight(tmp_path: Path)
     assert {row["entity"] for row in rows(tmp_path)} == set(ENTITIES)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to send to a child")
+def test_an_interrupt_ends_at_once_and_can_be_resumed(tmp_path: Path) -> None:
+    def behave(script: Script, body: Mapping[str, Any]) -> Act:
+        late = not is_probe(body) and len(script.seen) > 30
+        return Act(body=marked(script, body).body, delay=20.0 if late else 0.0)
+
+    with serving(behave) as script:
+        with start(tmp_path, script.url, "-j", "4") as child:
+            _wait_for(script, 33)
+            time.sleep(0.3)
+            child.send_signal(signal.SIGINT)
+            begun = time.monotonic()
+            _, err = child.communicate(timeout=30)
+        assert time.monotonic() - begun < 10
+    assert child.returncode == 130
+    assert "Go on with: trueness ask" in err
+    assert "--resume" in err
+    assert KEY not in err
+    assert 0 < len(rows(tmp_path)) < 60
+    with serving(marked) as script:
+        ask(tmp_path, script.url, "--resume")
+    assert len(rows(tmp_path)) == 60
+
+
+def test_no_proxy_stands_before_a_server_of_this_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    with serving(marked) as script:
+        ask(tmp_path, script.url, "--limit", "3")
+    assert len(rows(tmp_path)) == 3
+
+
 def test_a_key_that_is_refused_in_the_middle_keeps_what_came(tmp_path: Path) -> None:
     def behave(script: Script, body: Mapping[str, Any]) -> Act:
         if len(script.seen) > 30:

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SHOWN = re.findall(
-    r"^```sh\n(.*?)^```$", (ROOT / "docs/asking.md").read_text(), re.MULTILINE | re.DOTALL
-)
+SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = SHELL.findall((ROOT / "docs" / "asking.md").read_text("utf-8"))
 
 
 def test_the_document_shows_how_to_start_a_server_and_to_ask_it() -> None:

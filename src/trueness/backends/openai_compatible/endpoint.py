@@ -87,6 +87,11 @@ class Endpoint:
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
     @property
+    def is_local(self) -> bool:
+        """Whether the server is on this machine."""
+        return urlsplit(self.base_url).hostname in {"127.0.0.1", "::1", "localhost"}
+
+    @property
     def shown(self) -> str:
         """The URL without a user, a password or a query."""
         parts = urlsplit(self.base_url)

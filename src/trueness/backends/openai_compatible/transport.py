@@ -55,6 +55,7 @@ class Transport:
         self._http = require("httpx2", extra="api", what=what)
         self._client = self._http.AsyncClient(
             headers={"User-Agent": "trueness", **endpoint.headers},
+            trust_env=not endpoint.is_local,  # no proxy stands between this machine and itself
             timeout=self._http.Timeout(endpoint.timeout, connect=CONNECT_SECONDS),
             limits=self._http.Limits(
                 max_connections=endpoint.max_connections,
@@ -259,7 +260,8 @@ class Transport:
             msg = f"{self.what}: {where} answered with status {answer.status}{words}."
             return BackendError(msg, hint=refusals.hint(answer.status, api=api))
         asked_before = "" if self._gone < GONE_AFTER else _GO_ON
-        msg = f"{self.what}: {where} gave no answer: {answer.reason}, tries: {answer.attempts}."
+        why = f"{answer.reason}{words}, tries: {answer.attempts}"
+        msg = f"{self.what}: {where} gave no answer: {why}."
         hint = f"Start the server or check --model-base-url.{asked_before}"
         return BackendError(msg, retryable=True, hint=hint)
 

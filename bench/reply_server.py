@@ -1,4 +1,4 @@
-"""A server of one fixed reply after a latency in seconds: python http_server.py 0.08."""
+"""A server of one fixed reply after a latency in seconds: python reply_server.py 0.08."""
 
 import asyncio
 import json
