@@ -112,8 +112,9 @@ def test_one_condition_is_named_where_there_are_several() -> None:
     table = [{**r, "condition": c} for c in ("plain", "prose") for r in rows()]
     with pytest.raises(InputError, match="Name it"):
         measured("baseline.max_p", table)
-    found = api.measure("baseline.max_p", read_answers(table).only("prose"))
+    found = measured("baseline.max_p", table, only="prose")
     assert found.n_items == 3
+    assert found.per_item == measured("baseline.max_p", rows()).per_item
 
 
 @pytest.mark.parametrize("name", LAW)

@@ -35,8 +35,8 @@ class Params:
 
     Parameters
     ----------
-    condition : str or None
-        Needed where a table has several.
+    only : str or None
+        The condition, where a table holds several.
     level, replicates, seed :
         Of the bootstrap over items, or over groups where every item has one.
 
@@ -46,7 +46,7 @@ class Params:
         When a field is out of its range.
     """
 
-    condition: str | None = None
+    only: str | None = None
     level: float = 0.95
     replicates: int = 2_000
     seed: int = 0
@@ -117,7 +117,7 @@ def measure_items(
         For several conditions of which none is named.
     """
     params = params or Params()
-    items = Items.of(_of_condition(table, params.condition))
+    items = Items.of(_of_condition(table, params.only))
     found = look(items)
     if isinstance(found, str):
         found = [(State.NOT_APPLICABLE, found, None)] * len(items.names)
@@ -171,7 +171,7 @@ def _of_condition(table: AnswerTable, condition: str | None) -> AnswerTable:
         msg = (
             f"the table holds {len(table.conditions)} conditions "
             f"({', '.join(map(repr, table.conditions))}); one pass belongs to one of them. "
-            "Name it: condition=…"
+            "Name it: only=…"
         )
         raise InputError(msg)
     return table
