@@ -75,7 +75,7 @@ def ratios(repeats: int = 3) -> list[tuple[str, float, float]]:
     again = 200 * ridge * N_LAYERS
     j = spectrum_of_a_block()
     power = seconds(
-        lambda: top_values(lambda q: j @ q, lambda q: j.T @ q, width=WIDTH, k=8), repeats
+        lambda: top_values(lambda v: v @ j.T, lambda u: u @ j, width=WIDTH, k=8), repeats
     )
     whole = seconds(lambda: np.linalg.svd(j, compute_uv=False), repeats)
     steps = [j] * 5

@@ -28,8 +28,8 @@ def matrices(draw: st.DrawFn, *, most: int = 9) -> Floats:
 
 def power(j: Floats, k: int, **rules: object) -> TopValues:
     return top_values(
-        lambda q: j @ q,
-        lambda q: j.T @ q,
+        lambda v: v @ j.T,
+        lambda u: u @ j,
         width=len(j),
         k=k,
         **rules,  # type: ignore[arg-type] # as each test names them

@@ -191,7 +191,7 @@ def blocks(given: Given) -> tuple[Callable[[Complex], Complex], NDArray[np.float
 def spectrum_agrees(j: NDArray[np.float64]) -> None:
     """Power iteration that only multiplies gives the largest value of the summary."""
     summary = jacobian_summary(j)
-    found = top_values(lambda q: j @ q, lambda q: j.T @ q, width=len(j), k=1)
+    found = top_values(lambda v: v @ j.T, lambda u: u @ j, width=len(j), k=1)
     assert summary.sigma_max == pytest.approx(float(np.asarray(found.sigma)[0]), rel=1e-9)
 
 
@@ -220,7 +220,7 @@ def _(given: Given, wanted: Given, tolerance: float) -> None:
 @checks("topk")
 def _(given: Given, wanted: Given, tolerance: float) -> None:
     j, k = np.array(given["J"]), given["k"]
-    found = top_values(lambda q: j @ q, lambda q: j.T @ q, width=len(j), k=k)
+    found = top_values(lambda v: v @ j.T, lambda u: u @ j, width=len(j), k=k)
     assert found.state is State.MEASURED
     assert found.sigma is not None
     assert found.sigma.tolist() == pytest.approx(wanted["sigma"], abs=tolerance)

@@ -12,7 +12,7 @@ from trueness.contract.states import State
 
 Floats: TypeAlias = NDArray[np.float64]
 Multiply: TypeAlias = Callable[[Floats], ArrayLike]
-"""From (D, m) columns to (D, m) columns: J Q, or its transpose times them."""
+"""From directions (m, D), one a row, to J times each; or to its transpose times each."""
 
 SPARE = 8
 """Columns carried beyond those that are wanted."""
@@ -67,7 +67,8 @@ def top_values(
     Parameters
     ----------
     times, transposed : callable
-        Columns (width, m) to J times them, and to its transpose times them.
+        From several directions (m, width) to J times each, and to its transpose times each: the
+        ``jvp`` and ``vjp`` of a row map.
     width : int
         D.
     k : int from 1 to width
@@ -86,7 +87,7 @@ def top_values(
     Examples
     --------
     >>> j = np.diag([5.0, 3.0, 1.0, 0.5])
-    >>> found = top_values(lambda q: j @ q, lambda q: j.T @ q, width=4, k=2)
+    >>> found = top_values(lambda v: v @ j.T, lambda u: u @ j, width=4, k=2)
     >>> found.sigma.round(9).tolist(), found.state.value
     ([5.0, 3.0], 'MEASURED')
     """
@@ -140,8 +141,9 @@ def _run(
 
 
 def _product(by: Multiply, columns: Floats) -> Floats:
-    found = np.asarray(by(columns), dtype=np.float64)
-    if found.shape != columns.shape:
-        msg = f"columns of shape {columns.shape} gave {found.shape}; wanted the same shape."
+    """Columns times the matrix, through a map of rows."""
+    found = np.asarray(by(columns.T), dtype=np.float64)
+    if found.shape != columns.T.shape:
+        msg = f"directions of shape {columns.T.shape} gave {found.shape}; wanted the same shape."
         raise ShapeError(msg)
-    return found
+    return found.T
