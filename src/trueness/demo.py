@@ -8,14 +8,23 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from trueness import api
-from trueness.contract import Decision, Reading
+from trueness.api.grounding import ground
+from trueness.contract import Decision, ItemReading, Reading
 from trueness.contract.blocks import Cell, Table
+from trueness.contract.errors import BackendError, MissingExtraError
+from trueness.table.evidence_reading import read_evidence
 
 CONDITIONS = "none,prose:128,shuffled:128,the:128,random:128,system:helpful"
 RELATIONS = ("capital", "language12")
 SUMS, TEMPERATURES, DRAWS = "sums", (0.3, 1.0), 8
 """What is asked repeatedly, and how."""
 COLUMN = "filled_column.csv"
+CLAIMS = "demo.jsonl"
+CLAIM_COLUMNS = ("claim", "what was done to it", "energy", "of chance", "state")
+CLAIMS_NOTE = (
+    "Another subject and a sentence from nowhere stand out; a changed number, swapped roles and "
+    "false evidence do not: the energy sees what a claim is about, not what it says of it."
+)
 COLUMNS = (
     "condition",
     "orbits",
@@ -32,14 +41,17 @@ class Demo:
     """What the demonstration found.
 
     ``readings`` are named ``relation · condition`` and, last, the filled-in column; ``agreement``
-    is the atlas of repeated answers at two temperatures; ``table`` is the small table;
+    is the atlas of repeated answers at two temperatures; ``claims`` the energy of a dozen claims,
+    None where its embedder is not there; ``table`` and ``claims_table`` are the small tables;
     ``decisions`` has one choice of a condition for each relation.
     """
 
     readings: Mapping[str, Reading]
     agreement: Reading
+    claims: Reading | None
     decisions: Mapping[str, Decision]
     table: Table
+    claims_table: Table | None
     lines: tuple[str, ...]
 
 
@@ -81,7 +93,8 @@ def run(
     say("certifying a filled-in column of 2,000 rows")
     readings["filled-in column"] = filled_column()
     table = Table("Two questions to one model, six ways", COLUMNS, tuple(rows), len(rows))
-    return Demo(readings, agreement, decisions, table, tuple(lines))
+    claims, claims_table = grounded(say)
+    return Demo(readings, agreement, claims, decisions, table, claims_table, tuple(lines))
 
 
 def _repeated(folder: Path, model: str, seed: int, say: Callable[[str], None]) -> Reading:
@@ -108,6 +121,33 @@ def _repeated(folder: Path, model: str, seed: int, say: Callable[[str], None]) -
         answer_kind="number",
         extractor="declared",
     )
+
+
+def grounded(say: Callable[[str], None]) -> tuple[Reading | None, Table | None]:
+    """A dozen claims against their evidence, and a table of what was done to each."""
+    say("measuring a dozen claims against their evidence")
+    try:
+        with as_file(files("trueness") / "data" / "claims" / CLAIMS) as path:
+            reading = ground(path, label="label")
+            kinds = read_evidence(path, label="label").extras["kind"].values()
+    except (BackendError, MissingExtraError) as error:
+        say(f"no claims were measured: {error}")
+        return None, None
+    rows = tuple(
+        (i.item, kind, *_numbers(i), "measured" if i.value is not None else i.state.value)
+        for i, kind in zip(reading.per_item, kinds, strict=True)
+    )
+    return reading, Table(
+        "A dozen claims and what was done to them", CLAIM_COLUMNS, rows, len(rows), note=CLAIMS_NOTE
+    )
+
+
+def _numbers(item: ItemReading) -> tuple[Cell, Cell]:
+    """Energy, and energy over that of a random direction."""
+    relative = item.extra.get("relative")
+    if item.value is None or not isinstance(relative, float):
+        return None, None
+    return round(item.value, 3), round(relative, 2)
 
 
 def filled_column() -> Reading:

@@ -469,8 +469,10 @@ def test_demo_tells_its_story_writes_the_page_and_ends_with_the_state(
     done = SimpleNamespace(
         readings={"none": reading(), "b": reading()},
         agreement=reading(),
+        claims=reading(),
         decisions={"capital": decision()},
         table=b.Table("Six ways", ("condition",), (("none",),), 1),
+        claims_table=b.Table("A dozen", ("claim",), (("tides",),), 1),
         lines=("a line",),
     )
     job = SimpleNamespace(run=lambda tell, seed: done if callable(tell) and seed == 4 else None)
@@ -481,8 +483,10 @@ def test_demo_tells_its_story_writes_the_page_and_ends_with_the_state(
     out = capsys.readouterr().out
     assert out.startswith("A model is asked")
     assert "Six ways" in out
+    assert "A dozen" in out
     assert f"capital: {decision().summary()}" in out
     assert "Decision" in page.read_text()
+    assert "a dozen claims and their evidence" in page.read_text()
 
 
 def test_doctor_names_the_command_that_gets_what_is_missing(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trueness import sensors
+from trueness import demo, sensors
 from trueness.api import grounding
 from trueness.backends.embedders import CallableEmbedder
 from trueness.backends.entailment import Entailment
@@ -111,8 +111,9 @@ def labelled(tmp_path: Path) -> Path:
             "item": f"i{k}",
             "source": f"s{k}",
             "claim": f"{words[k % 4]} No {k}.",
-            "evidence": [f"{words[k % 4]} No {k}." if k < 60 else f"Fog {k}, zzz.", "Quiet."],
+            "evidence": [f"{words[k % 4]} No {k}." if k < 60 else f"Fog {k}, zzz.", f"Quiet {k}."],
             "label": "supported" if k < 60 else "unsupported",
+            "shared": ["The same for all."],
         }
         for k in range(120)
     ]
@@ -257,3 +258,55 @@ def test_no_sensor_of_claims_is_missing_from_the_documents() -> None:
         of_claims = getattr(sensors.find(name), "TABLE", "answers") == "evidence"
         if of_claims and name.startswith(("energy", "baseline")):
             assert f"`{name}`" in text, name
+
+
+def test_the_demonstration_grounds_a_dozen_claims_and_says_when_it_cannot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    reading, table = demo.grounded(told.append)
+    assert reading is not None
+    assert table is not None
+    assert (reading.n_items, reading.n_measured) == (12, 11)
+    kinds = {str(row[1]) for row in table.rows}
+    assert {"no evidence", "swapped roles", "another subject", "leaves most out"} <= kinds
+    monkeypatch.undo()
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", "/nonexistent-cache")
+    assert demo.grounded(told.append) == (None, None)
+    assert "trueness doctor --get minilm" in told[-1]
+
+
+def test_only_the_first_claims_are_taken_when_that_is_wanted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    found = printed(capsys, str(EXAMPLE), "--limit", "3")
+    assert found["n_items"] == 3
+    assert "Only the first 3 of 12 claims were taken." in json.dumps(found["blocks"])
+    assert found["per_item"] == printed(capsys, str(EXAMPLE))["per_item"][:3]
+
+
+def test_unsupported_claims_are_made_of_supported_ones(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, gate = labelled(tmp_path), tmp_path / "g.json"
+    made = ["calibrate", str(data), "--label", "label", "--budget", "0.05", "-o", str(gate)]
+    made += ["--group", "source", "--unit", "source_one"]
+    for how, said in (("nearest", "nearest centroid, K = 1"), ("random", "random foreign")):
+        assert main([*made, "--unsupported", how]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert f"negatives: {said}" in out
+        assert "own source excluded" in out
+        assert "n_labelled 120, n_unsupported 60, n_supported 60" in out
+    assert main(["gate", str(data), "--gate", str(gate)]) == 0
+    capsys.readouterr()
+    refused: list[tuple[list[str], str]] = [
+        (["--limit", "1"], "largest source"),
+        (["--sensor", "baseline.word_overlap"], "reads no vectors"),
+        (["--labels", str(data)], "without a file of labels"),
+        (["--evidence", "shared"], "no claim has foreign evidence"),
+    ]
+    for more, said in refused:
+        assert main([*made, "--unsupported", "nearest", *more]) == 2
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1, err
+        assert said in err, err

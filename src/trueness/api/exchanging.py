@@ -15,7 +15,7 @@ from trueness.table.evidence import EvidenceTable
 from trueness.table.evidence_reading import read_evidence
 
 Made = Literal["nearest", "random"]
-_NAMES = ("claim", "evidence", "item", "group", "weights")
+_NAMES = ("claim", "evidence", "item", "group", "weights", "limit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +90,13 @@ def exchanged(
         raise InputError(msg)
     own = Slice("given", table, "", "", {})
     made = foreign_evidence(own, nearest=how == "nearest", seed=seed)
+    if not len(made.matched):
+        why = ", ".join(f"{n} {what}" for what, n in made.unmatched.items()) or "none was there"
+        msg = (
+            f"no claim has foreign evidence ({why}): evidence of its own source, and evidence that "
+            "shares a passage with its own, is none. Add claims about other subjects."
+        )
+        raise InputError(msg)
     both = against(own, made, how, own.name)
     items = [str(name) for name in both.table.item.values()]
     words = ["unsupported" if wrong else "supported" for wrong in both.unsupported.tolist()]

@@ -28,12 +28,13 @@ from trueness.table.jsonlines import read_json
 from trueness.table.sniff import FileKind, sniff
 
 SENSOR = "energy"
-_CLAIMS = ("claim", "evidence", "item", "group", "label")
+_CLAIMS = ("claim", "evidence", "item", "group", "label", "limit")
 _EMBEDDING = frozenset(
     (
         *("claim", "evidence", "label", "weights", "embedder", "revision", "split", "window"),
         *(
             "overlap",
+            "limit",
             "select",
             "corpus",
             "entailer",

@@ -38,6 +38,7 @@ def ground(
     group: str | None = None,
     label: str | None = None,
     weights: str | None = None,
+    limit: int | None = None,
     split: Literal["sentences", "none"] = "sentences",
     window: int | None = None,
     overlap: int = 0,
@@ -67,6 +68,8 @@ def ground(
     claim, item, group, label, weights : str, optional
         Names of columns; ``weights`` holds a number above 0 for each passage, for
         `energy.weighted`.
+    limit : int, optional
+        Only so many of the first claims.
     split : {"sentences", "none"}
         What becomes of evidence that is one text.
     window, overlap : int
@@ -111,9 +114,8 @@ def ground(
     >>> reading.per_item[0].state.value, 0 < reading.value < 1
     ('MEASURED', True)
     """
-    table = _table(
-        source, evidence, claim=claim, item=item, group=group, label=label, weights=weights
-    )
+    names = {"claim": claim, "item": item, "group": group, "label": label, "weights": weights}
+    table = _table(source, evidence, names, limit=limit)
     means = means_of(
         sensor,
         embedder=embedder,
@@ -294,13 +296,15 @@ def _reads_claims(name: str) -> bool:
     return getattr(sensors.find(name), "TABLE", "answers") == "evidence"
 
 
-def _table(source: object, evidence: object, **names: str | None) -> EvidenceTable:
+def _table(
+    source: object, evidence: object, names: Mapping[str, str | None], *, limit: int | None
+) -> EvidenceTable:
     """The table of a source, or of claims and their evidence side by side."""
     if evidence is None or isinstance(evidence, str):
         if isinstance(source, (list, tuple)) and source and isinstance(source[0], str):
             msg = f"{len(source)} claims and no evidence; give one list of passages a claim."
             raise InputError(msg)
-        return read_evidence(source, evidence=evidence, **names)
+        return read_evidence(source, evidence=evidence, limit=limit, **names)
     if not isinstance(source, Sequence) or isinstance(source, (str, bytes)):
         msg = (
             f"evidence is a {type(evidence).__name__} beside a {type(source).__name__}; give a "
@@ -315,4 +319,4 @@ def _table(source: object, evidence: object, **names: str | None) -> EvidenceTab
         msg = "columns were named, and the claims are a list without columns. Leave them out."
         raise InputError(msg)
     pairs = zip(source, evidence, strict=True)
-    return read_evidence([{"claim": c, "evidence": e} for c, e in pairs])
+    return read_evidence([{"claim": c, "evidence": e} for c, e in pairs], limit=limit)

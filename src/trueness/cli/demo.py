@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from trueness.contract.serial import Json
 
 AGREEMENT = "twenty sums at temperatures 0.3 and 1"
+CLAIMS = "a dozen claims and their evidence"
 _STORY = """\
 A model is asked one question about many entities, under several conditions. Answers that cannot
 all be right are counted. No key is consulted for that; the key is looked at afterwards, to show
 beside every proof what it did not see. Then it is asked the same sums several times, at two
-temperatures: how often do its answers agree, and about what?"""
+temperatures: how often do its answers agree, and about what? Last, a dozen claims are measured
+against the passages that are to carry them."""
 
 
 @click.command(short_help="The main job on the embedded model, end to end.")
@@ -28,7 +30,7 @@ temperatures: how often do its answers agree, and about what?"""
 @click.option("--seed", type=int, metavar="N", help="Of everything random.")
 @options.outputs
 def demo(*, model: str | None, seed: int | None, output: tuple[Path, ...], as_json: bool) -> int:
-    """Ask the embedded model, certify its answers, choose a condition, write a page.
+    """Ask the embedded model, certify its answers, ground a dozen claims, write a page.
 
     Without `-o` the page is trueness-demo.html in the current folder.
     """
@@ -41,13 +43,15 @@ def demo(*, model: str | None, seed: int | None, output: tuple[Path, ...], as_js
         _output.show(f"{_STORY}\n")
     done = job.run(tell=_output.note, **options.given({"model": model, "seed": seed}))
     everything = {**done.readings, AGREEMENT: done.agreement}
+    if done.claims is not None:
+        everything[CLAIMS] = done.claims
     _output.write_readings(
         everything,
         paths,
         title="A model's answers, certified without a key",
         columns=SHOWN,
         decisions=tuple(done.decisions.values()),
-        overview=(done.table,),
+        overview=(done.table, *((done.claims_table,) if done.claims_table else ())),
     )
     if as_json:
         _output.show_readings(everything, as_json=True, decisions=tuple(done.decisions.values()))
@@ -57,6 +61,9 @@ def demo(*, model: str | None, seed: int | None, output: tuple[Path, ...], as_js
     name, column = list(done.readings.items())[-1]
     parts += ["", f"{name}: {column.summary()}", *_withheld(column.details)]
     parts += ["", f"{AGREEMENT}: {done.agreement.summary()}"]
+    if done.claims is not None and done.claims_table is not None:
+        parts += ["", report.block_text(done.claims_table, width=_output.width())]
+        parts.append(f"{CLAIMS}: {done.claims.summary()}")
     _output.show("\n".join(parts))
     return of_readings(done.readings.values())
 

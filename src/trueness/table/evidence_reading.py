@@ -51,6 +51,7 @@ def read_evidence(
     group: str | None = None,
     label: str | None = None,
     weights: str | None = None,
+    limit: int | None = None,
 ) -> EvidenceTable:
     r"""Claims and their evidence from a file or data frame, one row a claim.
 
@@ -66,6 +67,8 @@ def read_evidence(
         are numbered.
     weights : str, optional
         Column with a list of numbers above 0, one a passage; only where it is named.
+    limit : int, optional
+        Only so many of the first claims.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def read_evidence(
     (['1'], ("Norway's capital is Oslo.",))
     """
     if isinstance(source, EvidenceTable):
-        return source
+        return _first(source, limit)
     opened = _opened(source)
     given = {"claim": claim, "evidence": evidence, "item": item, "group": group, "label": label}
     roles = _roles(opened.names, given)
@@ -93,7 +96,7 @@ def read_evidence(
         notes.append("No column names the claims: they are called by their row.")
     cells = [_passages(opened, roles["evidence"], i) for i in range(opened.n_rows)]
     taken = set(roles.values()) | ({weights} if weights is not None else set())
-    return EvidenceTable(
+    table = EvidenceTable(
         item=items,
         claim=opened.answers(roles["claim"]),
         evidence=Column.of(texts for texts, _ in cells),
@@ -105,6 +108,18 @@ def read_evidence(
         extras={name: opened.evidence(name) for name in opened.names if name not in taken},
         notes=tuple(notes),
     )
+    return _first(table, limit)
+
+
+def _first(table: EvidenceTable, limit: int | None) -> EvidenceTable:
+    """The first claims of a table, with a note that there are more."""
+    if limit is None or limit >= len(table):
+        return table
+    if limit < 1:
+        msg = f"limit is {limit}; take at least 1 claim."
+        raise InputError(msg)
+    note = f"Only the first {limit:,} of {len(table):,} claims were taken."
+    return replace(table.take(np.arange(limit)), notes=(*table.notes, note))
 
 
 def has_claims(source: object) -> bool:
