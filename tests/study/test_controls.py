@@ -14,7 +14,7 @@ import pytest
 
 from trueness.backends.registry import open_embedder
 from trueness.contract.serial import plain
-from trueness.study import populations
+from trueness.study import embedded_inputs, populations
 from trueness.study.assessed import absent
 from trueness.study.carrying_out import decide
 from trueness.study.control_ablation import GROUPS, PERMUTED, independent, permuted_within
@@ -388,7 +388,7 @@ def test_a_file_of_ones_own_takes_the_place_of_the_slices(
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     letters = open_embedder(_letters)
     monkeypatch.setattr(populations, "embedder_of", lambda *_: letters)
-    monkeypatch.setattr(populations, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(embedded_inputs, "cache_dir", lambda: tmp_path)
     found = run(quick("C1"), inputs=Inputs(data=path, embedder="own"), seed=0, repeats=1000)
     assert found.data[0]["id"] == "own"
     assert {str(row["population"]) for row in found.rows} == {"labelled", "nearest", "random"}

@@ -10,6 +10,7 @@ from trueness.sensors.energy.params import Params
 from trueness.study.assessed import auroc, difference
 from trueness.study.claim_features import BUNDLE, ENERGY, claim_features
 from trueness.study.controls import Control, Numbers, scored
+from trueness.study.embedded_inputs import vectors_of
 from trueness.study.populations import (
     LABELLED,
     NEAREST,
@@ -19,7 +20,6 @@ from trueness.study.populations import (
     foreign_evidence,
     populations_of,
     supported,
-    with_vectors,
 )
 from trueness.study.protocol import Floats, Protocol, Scored, fitted
 from trueness.study.segments import SIZES, segmented
@@ -100,11 +100,11 @@ def _segmented(bench: Bench) -> Iterator[tuple[str, Population]]:
             if passages in seen:
                 continue
             seen.append(passages)
-            ready = with_vectors(cut, bench.embedder)
+            ready = vectors_of(cut, bench.embedder, None)
             if part.name == PUBMEDQA:
                 own = supported(ready)
                 negatives = negatives or foreign_evidence(
-                    supported(with_vectors(part, bench.embedder)),
+                    supported(vectors_of(part, bench.embedder, None)),
                     nearest=True,
                     seed=bench.protocol.seed,
                 )

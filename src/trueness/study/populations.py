@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.backends.embedder import Embedder
-from trueness.backends.vectors import VectorCache
-from trueness.backends.weights import cache_dir
 from trueness.contract.errors import NoNegativePossible
 from trueness.contract.serial import Json
 from trueness.sensors.claims import vectors_of
 from trueness.study.declarations import Declaration
+from trueness.study.embedded_inputs import vectors_of as with_vectors
 from trueness.study.guards import Pool
 from trueness.study.inputs import Inputs
 from trueness.study.negatives import Negatives, deranged
@@ -28,7 +27,6 @@ from trueness.study.slices import (
     HALUEVAL_ANSWERS,
     PUBMEDQA,
     Slice,
-    embedded,
     embedder_of,
     slices_of,
 )
@@ -139,9 +137,7 @@ def opened(
     populations: dict[str, Population] = {}
     absent: dict[str, str] = {}
     for part in found:
-        if progress is not None:
-            progress(f"vectors of {part.name}")
-        ready = with_vectors(part, embedder)
+        ready = with_vectors(part, embedder, progress)
         for made in populations_of(ready, seed=seed, absent=absent):
             populations.setdefault(made.name, made)
     return Bench(
@@ -155,13 +151,6 @@ def opened(
         repeats,
         progress,
     )
-
-
-def with_vectors(part: Slice, embedder: Embedder) -> Slice:
-    """A slice embedded, passages that are too long cut at sentences; from the cache where known."""
-    made = part.embedder is not None
-    cache = None if made else VectorCache(cache_dir() / "vectors.sqlite")
-    return embedded(part, embedder, cache=cache, window=embedder.max_tokens)
 
 
 def populations_of(part: Slice, *, seed: int, absent: dict[str, str]) -> list[Population]:
@@ -252,10 +241,9 @@ def foreign_evidence(own: Slice, *, nearest: bool, seed: int) -> Negatives:
     pool = Pool(items, own.groups, passages=texts)
     if not nearest or len(set(own.groups)) < 2:  # noqa: PLR2004 - another source is wanted
         return deranged(pool, seed=seed)
-    vectors = vectors_of(table)
-    claims = vectors.claim.rows([str(c) for c in table.claim.values()])
-    passages = [p for r in range(len(table)) for p in table.passages(r)]
-    centroids = evidence_centroids(
-        vectors.evidence.rows(passages), [len(table.passages(r)) for r in range(len(table))]
-    )
-    return hard_centroid(pool, claims, centroids)
+    known = vectors_of(table)
+    claims = known.claim.rows([c or "" for c in table.claim.values()])
+    claims[[c not in known.claim.place for c in table.claim.values()]] = np.nan
+    read = [[p for p in table.passages(r) if p in known.evidence.place] for r in range(len(table))]
+    passages = known.evidence.rows([p for some in read for p in some])
+    return hard_centroid(pool, claims, evidence_centroids(passages, [len(some) for some in read]))
