@@ -86,7 +86,7 @@ def run(
     found = ready(
         declaration, inputs=inputs, seed=seed, most=repeats, progress=progress, more=[made]
     )
-    table = [record for part in found.slices for record in _measured(part, seed)]
+    table = [record for part in found.slices for record in measured(part, seed)]
     rows = tuple(row for part in found.slices for row in rows_of(table, part.name, settings))
     return Found(
         rows=rows,
@@ -196,8 +196,16 @@ def foreign_risks(
             }
 
 
-def _measured(part: Slice, seed: int) -> Iterator[Record]:
-    """Risks of pairs by kind, and of claims against foreign evidence, column by column."""
+def measured(part: Slice, seed: int) -> Iterator[Record]:
+    """Risks of pairs by kind, and of claims against foreign evidence, column by column.
+
+    Parameters
+    ----------
+    part : Slice
+        With vectors; the kind of a wrong claim stands in a column ``kind``.
+    seed : int
+        Of the foreign evidence.
+    """
     crossed = Crossed.of(part.table, np.ones(len(part.table), dtype=np.bool_))
     places = {row: place for place, row in enumerate(crossed.rows.tolist())}
     every = np.arange(len(crossed))

@@ -104,7 +104,7 @@ class Crossed:
 
     def centroids(self) -> Floats:
         """(n, d) Means of the unit passages of every row."""
-        sets = [self._evidence(place) for place in range(len(self))]
+        sets = [units_of(self._evidence(place)) for place in range(len(self))]
         return evidence_centroids(np.concatenate(sets), [len(s) for s in sets])
 
     def spans(self, claims: Ints, evidence: Ints) -> list[Span]:
@@ -137,20 +137,28 @@ class Crossed:
     def grid(self) -> Floats:
         """(n, n) Energy of every claim against every row's evidence; nan: not measured."""
         found = np.full((len(self), len(self)), np.nan)
-        claims = self.claims()[None]
+        rows = np.flatnonzero(np.linalg.norm(self.claims(), axis=1) > 0)
+        claims = self.claims()[None, rows]
         for place in range(len(self)):
             texts = self.texts(place)
-            held = passages_of(self._evidence(place, unit=False), self.rules, texts=texts)
+            held = passages_of(self._evidence(place), self.rules, texts=texts)
             if not isinstance(held, Refused):
                 seen = contain(held.rows[None], claims, self.rules)
                 there = seen.verdict[0] == VERDICTS.index("measured")
-                found[there, place] = seen.energy[0][there]
+                found[rows[there], place] = seen.energy[0][there]
         return kept(found)
 
-    def _evidence(self, place: int, *, unit: bool = True) -> Floats:
-        vectors = vectors_of(self.table)
-        found = vectors.evidence.rows(self.texts(place))
-        return found / np.linalg.norm(found, axis=1, keepdims=True) if unit else found
+    def _evidence(self, place: int) -> Floats:
+        """(n, d) Vectors of the passages that are not blank."""
+        return vectors_of(self.table).evidence.rows(self.texts(place))
+
+
+def units_of(vectors: Floats) -> Floats:
+    """(m, d) The vectors that have a direction, scaled to length 1."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    there = lengths[:, 0] > 0
+    found: Floats = vectors[there] / lengths[there]
+    return found
 
 
 def kept(values: Floats) -> Floats:

@@ -77,7 +77,7 @@ def vectors_of(part: Slice, embedder: Embedder, progress: Progress | None) -> Sl
     """A slice with vectors; passages longer than the embedder reads are cut at sentences."""
     if progress is not None:
         progress(f"embedding {part.name}")
-    cache = VectorCache(cache_dir() / "vectors.sqlite")
+    cache = VectorCache(cache_dir() / "vectors.sqlite") if part.embedder is None else None
     return embedded(part, embedder, cache=cache, window=embedder.max_tokens)
 
 

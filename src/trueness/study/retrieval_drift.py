@@ -33,6 +33,7 @@ BASE = "base"
 DROP, RANDOM, NEAR = "drop", "random", "near"
 """Passages taken away; others' passages added, drawn at random or the nearest to the claim."""
 SUPPORTED, UNSUPPORTED = "supported", "unsupported"
+_LEAST = 1e-30
 _MOST = 1_000
 """Passages that are measured here: no limit of its own."""
 
@@ -275,7 +276,7 @@ class _Changed:
         vectors = vectors_of(crossed.table).evidence.rows(texts)
         most = max(settings.added)
         owner = np.repeat(np.arange(len(crossed)), [len(rows) for rows in of_place])
-        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), _LEAST)
         claims = crossed.claims()
         rng = np.random.default_rng([seed, 1])
         drawn, nearest, order = [], [], []

@@ -96,7 +96,8 @@ def run(
     for name, embedder in opened.items():
         if progress is not None:
             progress(f"embedding {part.name} with {name}")
-        table.append(_measured(name, embedder, _embedded(part.table, embedder), part, first))
+        vectors = _embedded(part.table, embedder, cached=part.embedder is None)
+        table.append(_measured(name, embedder, vectors, part, first))
     rows, contrasts = judged(table, missing, settings)
     return Found(
         rows=rows,
@@ -303,10 +304,10 @@ def _named(name: str, part: Slice) -> Embedder:
     return LsaEmbedder(texts)
 
 
-def _embedded(table: EvidenceTable, embedder: Embedder) -> EvidenceTable:
+def _embedded(table: EvidenceTable, embedder: Embedder, *, cached: bool) -> EvidenceTable:
     """With vectors; weights of few bits are part of an embedder, its arithmetic is float32."""
     known = str(embedder.identity.get("dtype")) in NOISE
-    cache = VectorCache(cache_dir() / "vectors.sqlite")
+    cache = VectorCache(cache_dir() / "vectors.sqlite") if cached else None
     return embed_table(
         table,
         embedder,
