@@ -12,12 +12,13 @@ from trueness.backends.protocol import Key, Model, Streaming
 from trueness.collect.allowing import chooser
 from trueness.collect.binding import Bound, bind, check_bos, names_in
 from trueness.collect.cache import RequestCache
-from trueness.collect.collecting import Collector, Progress, Settings, Tally
+from trueness.collect.collecting import Collector, Progress
 from trueness.collect.conditions import NONE, Condition, with_none
 from trueness.collect.observing import Observable
 from trueness.collect.questions import Question, Questionable, questions
 from trueness.collect.selfcheck import N_RANDOM, NEAR_TIE, NEAR_TIE_QUANTISED
 from trueness.collect.summary import AskSummary
+from trueness.collect.tally import Settings, Tally
 from trueness.contract.errors import FingerprintMismatch, InputError, TruenessError
 from trueness.contract.serial import Json
 from trueness.table.journal import AnswerJournal

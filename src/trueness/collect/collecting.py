@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from trueness.backends.protocol import Key, Model, Request, Result, Streaming
 from trueness.collect import selfcheck
 from trueness.collect.binding import Bound
 from trueness.collect.cache import RequestCache, cache_key, describe
+from trueness.collect.completing import completed, streamed
 from trueness.collect.observing import Observable, Row
 from trueness.collect.questions import Question
 from trueness.collect.seeds import draw_seed
 from trueness.collect.selfcheck import SelfCheck
 from trueness.collect.summary import Reuse
+from trueness.collect.tally import Settings, Tally
 from trueness.contract.errors import ProtocolError
 from trueness.table.journal import AnswerJournal
 
@@ -20,46 +22,6 @@ _CACHED_TOGETHER = 64
 """Answers of a streaming model that go to the cache at a time; their rows are safe before."""
 Progress = Callable[[int, int, str], None]
 """(rows that are safe, rows wanted, condition): called after each batch is on the disk."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How requests are made and batched; equal for all conditions of a table."""
-
-    batch_size: int
-    max_tokens: int
-    temperature: float
-    top_p: float
-    seed: int
-    near_tie: float
-
-
-@dataclass(slots=True)
-class Tally:
-    """What happened so far, over all conditions."""
-
-    n_asked: int = 0
-    n_cached: int = 0
-    n_errors: int = 0
-    n_checks: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    tokens_reused: int = 0
-    n_safe: int = 0
-    written: set[Key] = field(default_factory=set)
-    checks: dict[str, SelfCheck] = field(default_factory=dict)
-    reuse: dict[str, Reuse] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-
-    def count(self, results: Sequence[Result], *, cached: bool = False) -> None:
-        """Add results of rows."""
-        for result in results:
-            self.n_errors += result.error is not None
-            self.n_cached += cached
-            if not cached:
-                self.tokens_in += result.n_prompt or 0
-                self.tokens_out += result.n_written or 0
-                self.tokens_reused += result.n_reused
 
 
 @dataclass(slots=True)
@@ -181,7 +143,7 @@ class Collector:
         There is no batch here that could be wrong: an answer that differs is the server's doing,
         and marks the rows.
         """
-        together = {r.key: r for part in self._streamed(model, greedy) for r in part}
+        together = {r.key: r for part in streamed(model, greedy) for r in part}
         alone = selfcheck.ask_alone(self.model, greedy)
         self.tally.n_asked += 0 if sampled else len(greedy)
         self.tally.n_checks += (2 if sampled else 1) * len(greedy)
@@ -242,22 +204,13 @@ class Collector:
 
     def _batches(self, requests: Sequence[Request]) -> dict[Key, Result]:
         batches = _chunks(requests, self.settings.batch_size)
-        return {result.key: result for batch in batches for result in self._complete(batch)}
-
-    def _complete(self, batch: Sequence[Request]) -> Iterator[Result]:
-        """One result for each request of a batch, whatever the backend returns."""
-        left = {request.key for request in batch}
-        for result in self.model.complete(batch):
-            self._take(result.key, left)
-            yield result
-        for key in sorted(left):
-            yield Result.failed(key, "no_result")
+        return {result.key: result for batch in batches for result in completed(self.model, batch)}
 
     def _ask_streaming(self, model: Streaming, requests: Sequence[Request]) -> None:
         """Ask everything at once; what has arrived together is written together."""
         unkept: dict[str, Result] = {}
         try:
-            for part in self._streamed(model, requests):
+            for part in streamed(model, requests):
                 self.tally.n_asked += len(part)
                 self._keep(part, into=unkept)
                 if len(unkept) >= _CACHED_TOGETHER:
@@ -265,37 +218,15 @@ class Collector:
         finally:
             self._to_cache(unkept)
 
-    def _streamed(
-        self, model: Streaming, requests: Sequence[Request]
-    ) -> Iterator[Sequence[Result]]:
-        """Parts of results, one for each request, whatever the backend returns."""
-        left = {request.key for request in requests}
-        for part in model.stream(requests):
-            for result in part:
-                self._take(result.key, left)
-            yield part
-        if left:
-            yield [Result.failed(key, "no_result") for key in sorted(left)]
-
     def _ask(self, batch: Sequence[Request]) -> None:
         """Ask a batch and write it; what had arrived is written before an interrupt goes on."""
         self.tally.n_asked += len(batch)
         arrived: list[Result] = []
         try:
-            for result in self._complete(batch):
+            for result in completed(self.model, batch):
                 arrived.append(result)  # noqa: PERF402 - what has arrived must survive an interrupt
         finally:
             self._keep(arrived)
-
-    def _take(self, key: Key, left: set[Key]) -> None:
-        """Strike an answered key off what is left."""
-        if key not in left:
-            msg = (
-                f"{self.model.name} answered {key!r}, which was not asked or was answered before. "
-                "Repair the backend."
-            )
-            raise ProtocolError(msg)
-        left.discard(key)
 
     def _keep(
         self,

@@ -1,0 +1,51 @@
+"""One result for each request, whatever a backend returns."""
+
+from collections.abc import Iterator, Sequence
+
+from trueness.backends.protocol import Key, Model, Request, Result, Streaming
+from trueness.contract.errors import ProtocolError
+
+
+def completed(model: Model, batch: Sequence[Request]) -> Iterator[Result]:
+    """One result for each request of a batch; what is left out becomes a failure.
+
+    Raises
+    ------
+    ProtocolError
+        For a result that was not asked for, or came before.
+    """
+    left = {request.key for request in batch}
+    for result in model.complete(batch):
+        _strike(result.key, left, model)
+        yield result
+    for key in sorted(left):
+        yield Result.failed(key, "no_result")
+
+
+def streamed(model: Streaming, requests: Sequence[Request]) -> Iterator[Sequence[Result]]:
+    """Parts of results as they arrive, one result for each request.
+
+    Raises
+    ------
+    ProtocolError
+        For a result that was not asked for, or came before.
+    """
+    left = {request.key for request in requests}
+    for part in model.stream(requests):
+        for result in part:
+            _strike(result.key, left, model)
+        yield part
+    if left:
+        yield [Result.failed(key, "no_result") for key in sorted(left)]
+
+
+def _strike(key: Key, left: set[Key], model: Model | Streaming) -> None:
+    """Strike an answered key off what is left."""
+    if key not in left:
+        name = getattr(model, "name", type(model).__name__)
+        msg = (
+            f"{name} answered {key!r}, which was not asked or was answered before. "
+            "Repair the backend."
+        )
+        raise ProtocolError(msg)
+    left.discard(key)

@@ -1,0 +1,48 @@
+"""How requests are made, and what became of them so far."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from trueness.backends.protocol import Key, Result
+from trueness.collect.selfcheck import SelfCheck
+from trueness.collect.summary import Reuse
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How requests are made and batched; equal for all conditions of a table."""
+
+    batch_size: int
+    max_tokens: int
+    temperature: float
+    top_p: float
+    seed: int
+    near_tie: float
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened so far, over all conditions."""
+
+    n_asked: int = 0
+    n_cached: int = 0
+    n_errors: int = 0
+    n_checks: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    tokens_reused: int = 0
+    n_safe: int = 0
+    written: set[Key] = field(default_factory=set)
+    checks: dict[str, SelfCheck] = field(default_factory=dict)
+    reuse: dict[str, Reuse] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+    def count(self, results: Sequence[Result], *, cached: bool = False) -> None:
+        """Add results of rows."""
+        for result in results:
+            self.n_errors += result.error is not None
+            self.n_cached += cached
+            if not cached:
+                self.tokens_in += result.n_prompt or 0
+                self.tokens_out += result.n_written or 0
+                self.tokens_reused += result.n_reused
