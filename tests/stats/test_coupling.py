@@ -180,6 +180,17 @@ def test_attention_leaves_the_first_token_out_and_prints_it() -> None:
     assert last.entity == pytest.approx(a[4:].mean(axis=(0, 1))[[2, 3]].sum())
 
 
+def test_padding_behind_a_prompt_is_no_token() -> None:
+    a = np.random.default_rng(0).dirichlet(np.ones(4), size=(3, 2))
+    padded = np.concatenate([a, np.full((3, 2, 2), np.nan)], axis=-1)
+    assert attention_mass(padded, [2], [1]) == attention_mass(a, [2], [1])
+    for bad in (np.full((1, 1, 3), np.nan), [[[np.nan, 1.0]]]):
+        with pytest.raises(InputError, match="softmax"):
+            attention_mass(bad, [1], [])
+    with pytest.raises(InputError, match="distinct positions"):
+        attention_mass(padded, [4], [])
+
+
 def test_attention_on_the_first_token_alone_has_no_entropy_of_the_rest() -> None:
     whole, _ = attention_mass([[[1.0, 0.0, 0.0]]], [1], [])
     assert (whole.entropy, whole.control, whole.control_per_token) == (None, None, None)

@@ -51,7 +51,8 @@ def attention_mass(
     Parameters
     ----------
     weights : (L, heads, T) float
-        Of the last query of one prompt; each head's sum to 1.
+        Of the last query of one prompt; each head's sum to 1. Trailing columns of nan are no
+        tokens: padding of shorter prompts.
     entity, control : sequence of int
         Positions, without the first token; the control may be empty.
 
@@ -73,6 +74,8 @@ def attention_mass(
     if a.ndim != 3 or not a.size:  # noqa: PLR2004 - layers, heads, tokens
         msg = f"attention has shape {a.shape}; wanted (n_layers, n_heads, n_tokens) of one query."
         raise ShapeError(msg)
+    there = np.flatnonzero(~np.isnan(a).all(axis=(0, 1)))
+    a = a[..., : int(there[-1]) + 1 if len(there) else 1]
     off = np.abs(a.sum(axis=-1) - 1).max()
     if not np.isfinite(a).all() or (a < 0).any() or off > _SUM_TOLERANCE:
         msg = "attention weights are no shares that sum to 1; wanted those after the softmax."
