@@ -22,6 +22,7 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.negatives import rate_name, sample_to_read
 from trueness.study.protocol import Protocol
+from trueness.study.published import published_of
 from trueness.study.results import Record
 from trueness.study.runners import Progress
 from trueness.study.search_budget import SearchRow, search_budget
@@ -109,6 +110,7 @@ def run(
             "excluded": dict(curve.excluded),
         },
         notes=(_UNREAD_NOTE,),
+        published=published_of(declaration, {"rows": rows}),
         data=found.data(),
         model=found.model(),
         table=(*table, *unread),
