@@ -24,6 +24,7 @@ from trueness.study.control_leakage import components, disjoint_groups
 from trueness.study.control_ranks import ranked
 from trueness.study.controls import FAMILIES, control_of, run, scored
 from trueness.study.declarations import Declaration, declared_study
+from trueness.study.expressions import blanks_of
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.populations import Bench, opened
@@ -39,7 +40,7 @@ from trueness.study.protocol import (
     scored_of,
 )
 from trueness.study.results import Outcome
-from trueness.study.saying import blanks_of, said
+from trueness.study.saying import said
 from trueness.study.words import term_weights
 
 CONTROLS = tuple(FAMILIES)

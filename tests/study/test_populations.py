@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -99,6 +100,14 @@ def test_the_sentence_of_an_outcome_is_filled_from_the_result() -> None:
     assert "0.577 [(not measured), 0.600]" in sentence
     with pytest.raises(InputError, match="leads to no field"):
         said(declaration, Outcome.REFUTED, {"contrasts": []})
+
+
+def test_a_sentence_with_a_blank_that_leads_nowhere_is_refused() -> None:
+    source = resources.files("trueness").joinpath("data", "studies", "C1.toml").read_bytes()
+    with pytest.raises(InputError, match=r"contrasts\.elsewhere\.n"):
+        parse_declaration(
+            source.replace(b"{contrasts.labelled.estimate}", b"{contrasts.elsewhere.n}")
+        )
 
 
 def test_a_published_figure_says_why_it_cannot_be_compared() -> None:

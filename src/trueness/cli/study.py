@@ -152,7 +152,8 @@ def _sentence(result: "Result", declaration: "Declaration") -> str:
     marks += ["code differs from its commit"] if result.dirty else []
     marks += ["no commit known"] if result.commit is None else []
     said = f" ({', '.join(marks)})" if marks else ""
-    return f"{result.reading.outcome.value}{said} — {declaration.question}"
+    filled = [n for n in result.notes[:1] if declaration.says(result.reading.outcome.value)]
+    return "\n".join((f"{result.reading.outcome.value}{said} — {declaration.question}", *filled))
 
 
 def _contrasts(result: "Result") -> "Table":

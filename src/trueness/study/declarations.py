@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from trueness.contract.errors import InputError
-from trueness.study.expressions import paths_of
+from trueness.study.expressions import blanks_of, paths_of
 
 STATUSES = ("primary", "exploratory")
 _KEYS: Mapping[str, frozenset[str]] = {
@@ -121,6 +121,12 @@ class Declaration:
     requests: int
     sha256: str
     raw: Mapping[str, Any]
+
+    def says(self, outcome: str) -> str | None:
+        """The sentence for ``supported`` or ``refuted``, with its blanks; None where none is."""
+        key = {"supported": "says", "refuted": "says_otherwise"}.get(outcome, "")
+        found = self.table("reading").get(key)
+        return None if found is None else str(found)
 
     def table(self, name: str) -> Mapping[str, Any]:
         """One of its tables; empty where it is left out."""
@@ -253,7 +259,9 @@ def _check_meaning(found: Declaration) -> None:
         msg = f"repeats is {found.repeats}; wanted at least 1."
         raise InputError(msg)
     names = {contrast.name for contrast in found.contrasts}
-    for path in (*paths_of(found.supported), *paths_of(found.refuted)):
+    said = (found.says(outcome) or "" for outcome in ("supported", "refuted"))
+    blanks = (path for text in said for path in blanks_of(text))
+    for path in (*paths_of(found.supported), *paths_of(found.refuted), *blanks):
         head, _, rest = path.partition(".")
         if head != "draws" and (head != "contrasts" or rest.partition(".")[0] not in names):
             msg = (

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 
+BLANK = re.compile(r"\{([\w.-]+)\}")
+"""In a sentence: the path of the field that fills it."""
 _COMPARISON = re.compile(r"([\w.-]+)\s*(<=|>=|==|!=|<|>)\s*(-?[\d.]+(?:e-?\d+)?)")
 _COMPARE: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
@@ -99,6 +101,15 @@ def paths_of(expression: str) -> tuple[str, ...]:
         If it is no expression.
     """
     return tuple(_parsed(comparison)[0] for comparison in _comparisons(expression))
+
+
+def blanks_of(text: str) -> tuple[str, ...]:
+    """The paths that a sentence has blanks for.
+
+    >>> blanks_of("It is {contrasts.a.estimate}.")
+    ('contrasts.a.estimate',)
+    """
+    return tuple(BLANK.findall(text))
 
 
 def _comparisons(expression: str) -> list[str]:

@@ -1,15 +1,12 @@
 """The sentence of a declaration that an outcome calls for, its blanks filled from the result."""
 
-import re
 from collections.abc import Mapping
 
 from trueness.contract.serial import Json, plain
 from trueness.study.declarations import Declaration
-from trueness.study.expressions import look_up
+from trueness.study.expressions import BLANK, look_up
 from trueness.study.results import Outcome
 
-_BLANK = re.compile(r"\{([\w.-]+)\}")
-_SENTENCES = {Outcome.SUPPORTED: "says", Outcome.REFUTED: "says_otherwise"}
 _UNKNOWN = "(not measured)"
 
 
@@ -32,20 +29,11 @@ def said(
     InputError
         When a blank leads to no field.
     """
-    text = declaration.table("reading").get(_SENTENCES.get(outcome, ""))
+    text = declaration.says(outcome.value)
     if text is None:
         return ()
     document = plain(fields)
-    return (_BLANK.sub(lambda blank: _shown(look_up(document, blank[1])), str(text)),)
-
-
-def blanks_of(text: str) -> tuple[str, ...]:
-    """The paths that a sentence has blanks for.
-
-    >>> blanks_of("It is {contrasts.a.estimate}.")
-    ('contrasts.a.estimate',)
-    """
-    return tuple(_BLANK.findall(text))
+    return (BLANK.sub(lambda blank: _shown(look_up(document, blank[1])), text),)
 
 
 def _shown(value: Json) -> str:
