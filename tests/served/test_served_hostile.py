@@ -1,7 +1,9 @@
 """Everything that a server can do wrong, done on purpose."""
 
+import asyncio
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -436,6 +438,30 @@ def test_an_abandoned_stream_asks_no_more() -> None:
         assert len(script.seen) == n < 60
         assert len(list(model.complete(asked(5)))) == 5
         model.close()
+
+
+def test_it_answers_inside_a_running_event_loop() -> None:
+    async def main(script: Script) -> dict[str, Result]:
+        return results(script, asked(5))[0]
+
+    with serving() as script:
+        found = asyncio.run(main(script))
+    assert [r.text for _, r in sorted(found.items())] == [
+        f" {answer}" for _, answer in sorted(FACTS.items())
+    ]
+
+
+def test_two_threads_may_ask_one_model_at_once() -> None:
+    with serving() as script:
+        model = open_model("openai:tiny", {"base_url": script.url, **FAST, "max_connections": "3"})
+        with ThreadPoolExecutor(2) as pool:
+            halves = asked(60)[:30], asked(60)[30:]
+            found = list(pool.map(lambda half: {r.key: r for r in model.complete(half)}, halves))
+        model.close()
+    for half, got in zip(halves, found, strict=True):
+        assert set(got) == {request.key for request in half}
+        assert all(r.text == text_for(f"The capital of {r.key[0]} is") for r in got.values())
+    assert script.most <= 3
 
 
 FAULTS = ("ok", "429", "500", "half", "json", "reset", "slow", "null", "400", "filter")

@@ -25,6 +25,8 @@ LARGEST_REPLY = 64 << 20
 """Bytes of a reply that are read; more is no reply to a question."""
 PATIENCE = 600.0
 """Seconds of the longest ``Retry-After`` that is waited for."""
+IDLE_SECONDS = 2.0
+"""An idle connection is used no longer: servers close theirs, often after 5 seconds."""
 GONE_AFTER = 4
 """Requests in a row that reach no server, all tries included, before the run is stopped."""
 _POLL = 1.0
@@ -60,6 +62,7 @@ class Transport:
             limits=self._http.Limits(
                 max_connections=endpoint.max_connections,
                 max_keepalive_connections=endpoint.max_connections,
+                keepalive_expiry=IDLE_SECONDS,
             ),
         )
         self._loop = asyncio.new_event_loop()
