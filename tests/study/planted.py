@@ -1,7 +1,9 @@
 """Models with a planted truth, and studies run on them."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -14,9 +16,30 @@ from trueness.study.asked import declared_relations
 from trueness.study.carrying_out import Carried, carry_out
 from trueness.study.declarations import declared_study
 from trueness.study.inputs import Inputs
+from trueness.study.runners import RUNNERS
 
 Says = Callable[[Request, str, str | None], str]
 """From (request, text without BOS, right answer) to what is said."""
+
+
+@dataclass
+class Words:
+    """A word with the white space in front of it is one token, numbered as it is met."""
+
+    bos: int | None = BOS
+    n_vocabulary: int = 5000
+    special: frozenset[int] = frozenset({0, BOS, 2})
+    seen: dict[str, int] = field(default_factory=dict)
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        return tuple(self.seen.setdefault(w, len(self.seen) + 3) for w in _WORD.findall(text))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        back = {i: w for w, i in self.seen.items()}
+        return "".join(back.get(i, f" w{i}") for i in ids)
+
+
+_WORD = re.compile(r"\s*\S+|\s+")
 
 
 @dataclass(slots=True)
@@ -29,6 +52,14 @@ class Planted(ScriptedModel):
     rule: Says = lambda _request, _text, right: right or "nothing"
     known: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     n_asked: int = 0
+    words: Words = field(default_factory=Words)
+
+    @property
+    def tokenizer(self) -> Words:  # type: ignore[override] # words in place of bytes
+        return self.words
+
+    def _ids(self, prompt: str | tuple[int, ...]) -> tuple[int, ...]:
+        return self.words.encode(prompt) if isinstance(prompt, str) else prompt
 
     def complete(self, requests: Sequence[Request]) -> Iterator[Result]:
         for request in requests:
@@ -60,17 +91,16 @@ def run_on(
 ) -> Carried:
     """A study on a planted model; its requests cached in a folder of the test."""
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
-    declaration = declared_study(study)
+    declaration, module = declared_study(study), import_module(RUNNERS[study])
     most = limit or declaration.repeats
     asked = declared_relations(declaration, most)
     if relations is not None:
         asked = {name: asked[name] for name in relations}
         kept = asked
-        monkeypatch.setattr(asking, "declared_relations", lambda *_: kept)
+        monkeypatch.setattr(module, "declared_relations", lambda *_: kept)
     known = {r.name: facts_of(r) for r in asked.values()}
 
-    def opened(name: str, **_given: object) -> Planted:
-        del name
+    def opened(_name: str, _options: object = None, **_given: object) -> Planted:
         return Planted("garbage", {"x": "y"}, rule=rule, known=known)
 
     monkeypatch.setattr(asking, "open_model", opened)

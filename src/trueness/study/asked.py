@@ -23,6 +23,7 @@ _KEPT = (
     "target", "entity_key", "completion", "seam", "nondeterministic",
 )  # fmt: skip
 """Columns of the table that lies beside a result; what a measurement can depend on."""
+_BY_THREADS = frozenset({"embedded", "gguf"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,9 @@ def opened(
     facts: dict[str, str] = {}
     for relation in relations:
         facts = {**facts_of(relation), **facts}
-    with closing(open_model(name, facts=facts)) as model:
+    # several threads wait for the slowest at every layer: on a busy machine one is faster
+    options = {"threads": "1"} if name.partition(":")[0] in _BY_THREADS else None
+    with closing(open_model(name, options, facts=facts)) as model:
         yield model
 
 

@@ -34,6 +34,7 @@ RUNNERS = {
     "detector-power": "trueness.study.detector_power",
     "contrast": "trueness.study.bindings_changed",
     "certificate-sweep": "trueness.study.sweep",
+    "choose-objective": "trueness.study.objectives",
     "injectivity-audit": "trueness.study.injectivity",
 }
 """The id of a study, and the module whose ``run`` carries it out."""
