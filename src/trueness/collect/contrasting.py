@@ -35,7 +35,7 @@ def contrast_table(table: EvidenceTable, *, per_kind: int = PER_KIND) -> Evidenc
     """The table with the contradictions of every claim; made before it is embedded."""
     found = [
         contradicted(claim, table.passages(row), per_kind=per_kind)
-        if claim is not None and claim.strip() and table.passages(row)
+        if claim is not None and claim.strip() and any(p.strip() for p in table.passages(row))
         else None
         for row, claim in enumerate(table.claim.values())
     ]

@@ -83,11 +83,12 @@ def contradicted(
     if not sentences:
         return Contradicted(reason="no_statement")
     said = [folded(p) for p in passages]
+    there = [s.text for p in passages for s in split_sentences(p)]
     found: dict[str, dict[str, Variant]] = {kind: {} for kind in KINDS}
     stated = False
     for sentence in sentences:
         own = _is_said(folded(sentence.text), said)
-        for kind, edit in _proposed(sentence.text, passages):
+        for kind, edit in _proposed(sentence.text, passages, there):
             room = len(found[kind]) < per_kind
             variant = _variant(claim, kind, edit.shifted(sentence.start)) if room else None
             if variant is None or any(variant.text in known for known in found.values()):
@@ -102,7 +103,9 @@ def contradicted(
     return Contradicted(reason="stated_in_evidence" if stated else "no_rule_applies")
 
 
-def _proposed(sentence: str, passages: Sequence[str]) -> Iterator[tuple[str, Edit]]:
+def _proposed(
+    sentence: str, passages: Sequence[str], there: Sequence[str]
+) -> Iterator[tuple[str, Edit]]:
     """What the rules propose for a sentence, the best of a kind first."""
     yield from swaps(sentence, " ".join((sentence, *passages)))
     for kind, edits in (
@@ -115,7 +118,7 @@ def _proposed(sentence: str, passages: Sequence[str]) -> Iterator[tuple[str, Edi
         ("scope", exchanged(sentence, SCOPE)),
         ("comparison", exchanged(sentence, COMPARISON)),
         ("modality", exchanged(sentence, MODALITY)),
-        ("entity", exchanges(sentence, passages)),
+        ("entity", exchanges(sentence, there)),
     ):
         for edit in edits:
             yield kind, edit

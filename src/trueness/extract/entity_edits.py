@@ -7,7 +7,6 @@ from itertools import combinations
 
 from trueness.extract.chunks import NAME, PHRASE, Chunk, chunks_of, is_content, words_of
 from trueness.extract.edits import Edit, capitalised
-from trueness.extract.sentences import split_sentences
 
 _THE = "the "
 _POINTING = frozenset({"latter", "former", "first", "second", "rest"})
@@ -18,15 +17,16 @@ _MOST_SENTENCES = 12
 _MOST_WORDS = 60
 
 
-def exchanges(sentence: str, passages: Sequence[str]) -> Iterator[Edit]:
+def exchanges(sentence: str, sentences: Sequence[str]) -> Iterator[Edit]:
     """What stands in one place of two parallel sentences first, then names, then phrases.
+
+    ``sentences`` are those of the evidence.
 
     >>> there = ["Ann Lee founded Alpha Bank in May.", "Bo Kim founded Beta Farms in May."]
     >>> text = "Ann Lee founded Alpha Bank."
     >>> [e.applied(text) for e in exchanges(text, there)][:2]
     ['Ann Lee founded Beta Farms.', 'Bo Kim founded Alpha Bank.']
     """
-    sentences = [s.text for p in passages for s in split_sentences(p)]
     seen: set[Edit] = set()
     for edit in (
         *_parallel(sentence, sentences[:_MOST_SENTENCES]),
