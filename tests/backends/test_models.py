@@ -60,7 +60,6 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
         ("scripted:", "Name one of"),
         ("scripted:nobody", "Choose one of: collapse"),
         ("scripted:right", "give it a relation's golds"),
-        ("openai:some-model", "extra 'api'"),
         ("gguf:/nowhere/x.gguf", "cannot read"),
         ("replay:/nowhere/x.jsonl", "cannot read"),
     ],

@@ -76,7 +76,9 @@ class Fakes:
             "measure": reading(),
             "compare": reading(),
             "choose": decision(),
-            "ask": SimpleNamespace(lines=lambda: ("40 rows",), to_dict=lambda: {"n_rows": 40}),
+            "ask": SimpleNamespace(
+                lines=lambda: ("40 rows",), to_dict=lambda: {"n_rows": 40}, measured_nothing=False
+            ),
             "kept": ["row"],
         }
         for name in self.answers:
@@ -380,6 +382,33 @@ def test_ask_hands_over_what_was_typed(
     assert main([*argv, "--json", "--inverse"]) == 0
     assert json.loads(capsys.readouterr().out) == {"n_rows": 40}
     assert fakes.calls["ask"][1]["inverse"] is True
+
+
+def test_flags_about_a_server_are_options_of_the_model(
+    fakes: Fakes, answers: Path, tmp_path: Path
+) -> None:
+    argv = [
+        "ask",
+        "--relation-file",
+        str(answers),
+        "-o",
+        str(tmp_path / "t.jsonl"),
+        "-M",
+        "api=chat",
+    ]
+    flags = ["--model-base-url", "http://a/v1", "-j", "8", "--max-retries", "0", "--timeout", "2.5"]
+    assert main([*argv, "--model", "openai:x", *flags]) == 0
+    assert fakes.calls["ask"][1]["options"] == {
+        "api": "chat",
+        "base_url": "http://a/v1",
+        "max_connections": "8",
+        "max_retries": "0",
+        "timeout": "2.5",
+    }
+    assert main([*argv, "-j", "0"]) == 2
+    assert main([*argv, "-M", "timeout=1", "--timeout", "2"]) == 2
+    fakes.answers["ask"].measured_nothing = True
+    assert main(argv) == 5
 
 
 def test_an_interrupt_is_130_and_says_how_to_go_on(

@@ -87,8 +87,7 @@ def ask(
             relation_file, out=_output.ready(out), progress=progress, **options.given(typed)
         )
     _output.show(dumps(summary.to_dict(), indent=2) if as_json else "\n".join(summary.lines()))
-    measured = summary.n_errors < summary.n_asked + summary.n_cached
-    return Exit.DONE if measured or not summary.n_errors else Exit.NOTHING_MEASURED
+    return Exit.NOTHING_MEASURED if summary.measured_nothing else Exit.DONE
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

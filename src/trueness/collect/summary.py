@@ -70,6 +70,11 @@ class AskSummary:
     aliases: Mapping[str, str]
     warnings: tuple[str, ...]
 
+    @property
+    def measured_nothing(self) -> bool:
+        """Whether this run wrote rows and each of them is missing data."""
+        return 0 < self.n_asked + self.n_cached == self.n_errors
+
     def lines(self) -> tuple[str, ...]:
         """The run in sentences."""
         head = (
