@@ -123,9 +123,22 @@ def measured_jitter(embedder: Embedder, role: Role = "evidence") -> float:
 
     The largest Euclidean distance, over eight fixed texts, between a text embedded alone and in a
     batch of eight, lengths scaled to 1. 0 means equal to the bit on these.
+
+    Raises
+    ------
+    BackendError
+        When the embedder fails, or its vectors change their dimension.
     """
     together = _units(embedder.embed(_PROBES, role))
-    alone = np.concatenate([_units(embedder.embed([text], role)) for text in _PROBES])
+    one_by_one = [_units(embedder.embed([text], role)) for text in _PROBES]
+    widths = sorted({found.shape[1] for found in (together, *one_by_one)})
+    if len(widths) > 1:
+        msg = (
+            f"embedder {embedder.identity.get('id')} gave vectors of dimensions "
+            f"{', '.join(map(str, widths))}; every text needs one of the same dimension."
+        )
+        raise BackendError(msg)
+    alone = np.concatenate(one_by_one)
     return float(np.sqrt(((together - alone) ** 2).sum(axis=1)).max())
 
 

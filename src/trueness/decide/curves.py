@@ -1,5 +1,7 @@
 """Of each class, how many items lie below every threshold: the curve of a calibration."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -50,6 +52,37 @@ def curve_of(
         found[name] = np.searchsorted(risks, at, side="left").tolist()
         found[f"n_{name}"] = int((counted & (unsupported == code)).sum())
     return found
+
+
+def doubt_of(curve: Mapping[str, Json], tau: float) -> tuple[str, ...]:
+    """Say so when a threshold accepts no more of the supported than of the unsupported.
+
+    Examples
+    --------
+    >>> upside_down = {"risks": [0.5], "supported": [0], "n_supported": 9}
+    >>> doubt_of({**upside_down, "unsupported": [3], "n_unsupported": 9}, 0.5)[0][:40]
+    'the threshold accepts no more of the sup'
+    """
+    risks = curve.get("risks")
+    if not isinstance(risks, list) or tau not in risks:
+        return ()
+    place = risks.index(tau)
+    shares = [_share(curve, who, place) for who in ("supported", "unsupported")]
+    if None in shares or (shares[0] or 0.0) > (shares[1] or 0.0):
+        return ()
+    note = (
+        "the threshold accepts no more of the supported than of the unsupported: the labels may be "
+        "the wrong way round, or the value does not tell the two apart"
+    )
+    return (note,)
+
+
+def _share(curve: Mapping[str, Json], who: str, place: int) -> float | None:
+    counts, n = curve[who], curve[f"n_{who}"]
+    if not isinstance(counts, list) or not isinstance(n, int) or not n:
+        return None
+    count = counts[place]
+    return count / n if isinstance(count, int) else None
 
 
 def _thresholds(risks: NDArray[np.float64], tau: float) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from trueness.contract import Direction, Reading
-from trueness.contract.errors import FingerprintMismatch, InputError, PolicyError
+from trueness.contract.errors import CannotSerialise, FingerprintMismatch, InputError, PolicyError
 from trueness.contract.serial import Json, canonical, dumps
 from trueness.decide.calibration import Calibration, Side
 from trueness.decide.columns import Columns, columns_of_reading
@@ -19,6 +19,7 @@ from trueness.decide.policy import Policy, policy_of
 from trueness.decide.promise import Threshold, promise_of
 
 SCHEMA = "trueness.gate/1"
+_REVISION = "embedder.revision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,22 @@ class GateFile:
         return tuple(found)
 
     def write(self, path: Path) -> None:
-        """Write `gate.json`."""
+        """Write `gate.json`.
+
+        Raises
+        ------
+        CannotSerialise
+            When the calibration's embedder has no revision: nobody could tell later whether it
+            still is the same one.
+        """
+        prints = self.calibration.fingerprint
+        if _REVISION in prints and not prints[_REVISION]:
+            msg = (
+                f"the embedder {prints.get('embedder.id')!r} has no revision, so nobody can tell "
+                "later whether it still is the same one, and the threshold cannot be saved. Give "
+                "it one: --revision TEXT, or revision= in Python."
+            )
+            raise CannotSerialise(msg)
         path.write_text(dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     def faults(self) -> tuple[tuple[str, str], ...]:
