@@ -148,11 +148,18 @@ class Transport:
         while self._in_flight >= self.window.size:
             place = self._loop.create_future()
             self._waiting.append(place)
-            await place
+            try:
+                await place
+            except asyncio.CancelledError:
+                self._wake()  # whoever waits behind may have the place
+                raise
         self._in_flight += 1
 
     def _leave(self, _: object) -> None:
         self._in_flight -= 1
+        self._wake()
+
+    def _wake(self) -> None:
         free = self.window.size - self._in_flight
         while self._waiting and free > 0:
             place = self._waiting.popleft()
