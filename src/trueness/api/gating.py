@@ -9,6 +9,7 @@ from trueness import sensors
 from trueness.api.exchanging import exchanged
 from trueness.api.grounding import ground
 from trueness.api.measuring import measure
+from trueness.api.routing import kind_routes
 from trueness.contract import Decision, Reading
 from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
@@ -19,6 +20,7 @@ from trueness.decide.picture import calibration_blocks
 from trueness.decide.promise import promise_of
 from trueness.decide.retracing import Replayed
 from trueness.decide.retracing import replay as replayed
+from trueness.decide.routes import routed
 from trueness.decide.stored import SCHEMA, GateFile, read_gate
 from trueness.decide.trace import read_key
 from trueness.report.load import load
@@ -133,6 +135,8 @@ def gate(
     *,
     trace: str | Path | None = None,
     key: str | Path | None = None,
+    kind: str | None = None,
+    relation_check: str | None = None,
     **given: Any,
 ) -> Decision:
     """Accept, review or reject every item by a calibrated gate, with a trace that replays.
@@ -146,6 +150,11 @@ def gate(
         Where the decisions go, one line each.
     key : path, optional
         File with the secret that signs the trace.
+    kind : str, optional
+        Column of the table with the kind of each claim. Kinds that no threshold on the measure
+        catches go to review: see `trueness.api.routing.blind_kinds`.
+    relation_check : str, optional
+        Column that says ``passed`` where such a claim was checked and holds.
     **given
         As in `trueness.api.ground`.
 
@@ -153,11 +162,37 @@ def gate(
     ------
     FingerprintMismatch
         When the reading was made otherwise than the calibration's.
+    InputError
+        When kinds are named and the source is a reading, which has no columns.
     """
     made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
-    reading = measured(source, sensor=made.sensor or SENSOR, **given)
+    sensor = made.sensor or SENSOR
+    flags = _flags(source, sensor, kind, relation_check, given)
+    reading = routed(measured(source, sensor=sensor, **given), flags)
     secret = None if key is None else read_key(Path(key))
     return apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
+
+
+def _flags(
+    source: str | Path | Reading,
+    sensor: str,
+    kind: str | None,
+    relation_check: str | None,
+    given: Mapping[str, Any],
+) -> dict[str, tuple[str, ...]]:
+    """Why claims go to a person, by item; nothing where no column of kinds is named."""
+    if kind is None:
+        if relation_check is not None:
+            msg = "a relation check stands beside a kind; name the column of kinds as well."
+            raise InputError(msg)
+        return {}
+    if isinstance(source, Reading) or _is_reading(Path(source)):
+        msg = f"the column {kind!r} of kinds is read from the table of claims; hand in the table."
+        raise InputError(msg)
+    columns = {name: given[name] for name in _CLAIMS if given.get(name) is not None}
+    return kind_routes(
+        Path(source), sensor=sensor, kind=kind, relation_check=relation_check, columns=columns
+    )
 
 
 def ground_by(

@@ -18,6 +18,12 @@ VERDICTS = ("accept", "review", "reject")
 @grounding
 @click.option("--gate", "gate_file", type=options.existing_file(), required=True)
 @click.option("--key", type=options.existing_file(), help="Secret that signs the trace.")
+@click.option(
+    "--kind", metavar="COLUMN", help="Kind of each claim; kinds that no threshold catches: review."
+)
+@click.option(
+    "--relation-check", metavar="COLUMN", help="Says passed where such a claim was checked."
+)
 @click.option("--fail-on", metavar="VERDICT,…", help="Exit 1 when an item gets one of these.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision.")
 @click.option(
@@ -32,6 +38,8 @@ def gate(
     *,
     gate_file: Path,
     key: Path | None,
+    kind: str | None,
+    relation_check: str | None,
     fail_on: str | None,
     as_json: bool,
     output: Path | None,
@@ -47,7 +55,15 @@ def gate(
     failing = _verdicts(fail_on)
     with grounded(typed) as given:
         trace = None if output is None else _output.ready(output)
-        decision = gate_(claims, gate_file, trace=trace, key=key, **given)
+        decision = gate_(
+            claims,
+            gate_file,
+            trace=trace,
+            key=key,
+            kind=kind,
+            relation_check=relation_check,
+            **given,
+        )
     _output.show(decision.to_json() if as_json else _text(decision))
     if output is not None:
         _output.note(f"wrote {output}")
