@@ -73,7 +73,7 @@ def test_a_norm_applied_twice_is_caught_when_the_model_is_opened(open_tiny: Make
         check_inside(engine, (5, 6, 7, 8))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", ["llama", "qwen3", "gemma2", "neox"])
 def test_a_block_called_without_its_mask_is_caught_inside_but_not_at_the_end(
     open_tiny: Make, shape: str
 ) -> None:

