@@ -329,6 +329,33 @@ def test_a_split_of_rows_flatters_where_features_know_the_source() -> None:
     assert low > 0.1
 
 
+@controls
+@pytest.mark.parametrize("sources", [1, 2])
+def test_one_or_two_sources_give_a_result_that_decides_nothing(name: str, sources: int) -> None:
+    found = run(quick(name), inputs=Inputs(world="synthetic"), seed=0, repeats=sources)
+    json.dumps(plain([*found.rows, *found.contrasts.values()]), allow_nan=False)
+    assert _outcome(quick(name), found.contrasts) is Outcome.UNRESOLVED
+
+
+@controls
+@pytest.mark.parametrize("kind", ["supported", "unsupported", "no evidence"])
+def test_data_of_one_kind_are_counted_and_decide_nothing(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    label = "unsupported" if kind == "no evidence" else kind
+    rows = [
+        {
+            "claim": f"Topic {i}",
+            "evidence": [] if kind == "no evidence" else [f"Topic {i} is here.", "So it is."],
+            "label": label if i else "supported" if kind == "no evidence" else label,
+            "group": f"g{i}",
+        }
+        for i in range(4)
+    ]
+    found = run(quick(name), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
+    assert _outcome(quick(name), found.contrasts) is Outcome.UNRESOLVED
+
+
 def test_sources_that_share_a_name_stay_together_and_one_large_set_cannot_be_dealt() -> None:
     joined = components([0, 0, 1, 2], [frozenset("a"), frozenset("b"), frozenset("b"), frozenset()])
     assert joined.tolist() == [0, 0, 0, 1]
@@ -377,6 +404,18 @@ def _letters(texts: list[str]) -> Floats:
     return np.array([[1.0, *(t.count(x) for x in "etaoinshrdlu")] for t in texts])
 
 
+def own(
+    rows: Sequence[Mapping[str, object]], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Inputs:
+    """A file of claims, embedded by their letters."""
+    path = folder / "own.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    letters = open_embedder(_letters)
+    monkeypatch.setattr(populations, "embedder_of", lambda *_: letters)
+    monkeypatch.setattr(embedded_inputs, "cache_dir", lambda: folder)
+    return Inputs(data=path, embedder="own")
+
+
 def test_a_file_of_ones_own_takes_the_place_of_the_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,12 +424,7 @@ def test_a_file_of_ones_own_takes_the_place_of_the_slices(
         shown = [f"Topic {source} begins in year {source}.", f"Item {source} is number {source}."]
         for claim, label in ((shown[0], "supported"), ("Quite another thing.", "unsupported")):
             rows.append({"claim": claim, "evidence": shown, "label": label, "group": f"s{source}"})
-    path = tmp_path / "own.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    letters = open_embedder(_letters)
-    monkeypatch.setattr(populations, "embedder_of", lambda *_: letters)
-    monkeypatch.setattr(embedded_inputs, "cache_dir", lambda: tmp_path)
-    found = run(quick("C1"), inputs=Inputs(data=path, embedder="own"), seed=0, repeats=1000)
+    found = run(quick("C1"), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
     assert found.data[0]["id"] == "own"
     assert {str(row["population"]) for row in found.rows} == {"labelled", "nearest", "random"}
     assert "not run" in str(found.contrasts["bare"]["where"])

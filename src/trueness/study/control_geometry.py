@@ -32,14 +32,18 @@ _SPLIT = 0x8A
 Look = Callable[[SpanItem, SpanRules], Variant]
 
 
-def variants(mean: Floats, covariance: Floats) -> dict[str, Look]:
-    """The geometries by name, given the moments of a corpus of unit vectors."""
+def variants(corpus: tuple[Floats, Floats] | None) -> dict[str, Look]:
+    """The geometries by name, given mean and covariance of a corpus; without, fewer."""
+    relative: dict[str, Look] = {}
+    if corpus is not None:
+        mean, covariance = corpus
+        relative["corpus"] = partial(span_variants.corpus, mean=mean)
+        relative["whitened"] = partial(
+            span_variants.whitened, mean=mean, covariance=covariance, shrinkage=_SHRINKAGE
+        )
     return {
         "affine": span_variants.affine,
-        "corpus": partial(span_variants.corpus, mean=mean),
-        "whitened": partial(
-            span_variants.whitened, mean=mean, covariance=covariance, shrinkage=_SHRINKAGE
-        ),
+        **relative,
         "sigma": partial(span_variants.sigma, power=_POWER),
         "ridge": partial(span_variants.ridge, penalty=_PENALTY),
         "cone": span_variants.cone,
@@ -69,10 +73,9 @@ def _measured(population: Population, chosen_on: Bools) -> dict[str, Floats]:
     table = population.table
     rules = Params().rules(vectors_of(table).noise)
     items = [span_item(table, row) for row in range(len(table))]
-    mean, covariance = moments(population, chosen_on)
     return {
         name: column_of([_value(item, look, rules) for item in items])
-        for name, look in variants(mean, covariance).items()
+        for name, look in variants(moments(population, chosen_on)).items()
     }
 
 
@@ -83,15 +86,18 @@ def _value(item: SpanItem | Refused, look: Look, rules: SpanRules) -> float | No
     return found.value if found.state is State.MEASURED else None
 
 
-def moments(population: Population, rows: Bools) -> tuple[Floats, Floats]:
+def moments(population: Population, rows: Bools) -> tuple[Floats, Floats] | None:
     """(d,) and (d, d) Mean and covariance of the distinct passages of some rows, as unit vectors.
 
-    Of the first row of every claim alone: foreign evidence is another source's.
+    Of supported claims, where there are any: foreign evidence is another source's. None without a
+    passage.
     """
     table = population.table
     own = np.flatnonzero(rows & ~population.unsupported).tolist() or np.flatnonzero(rows).tolist()
     known = vectors_of(table).evidence
     texts = sorted({p for row in own for p in table.passages(row) if p in known.place})
+    if not texts:
+        return None
     vectors = known.rows(texts)
     units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     mean = units.mean(axis=0)

@@ -215,6 +215,9 @@ def _of_world(part: Slice) -> list[Population]:
 def _foreign(
     part: Slice, names: Sequence[str], *, seed: int, absent: dict[str, str]
 ) -> list[Population]:
+    if part.unsupported.all():
+        absent |= dict.fromkeys(names, "no claim is labelled supported")
+        return []
     own = supported(part)
     found: list[Population] = []
     for name in names:
