@@ -15,6 +15,10 @@ from urllib.parse import urlsplit
 import pytest
 from http_server import KEY, Act, Script, as_json, chat, good, is_probe, question, serving
 
+from trueness.backends import open_model
+from trueness.collect import Quiz
+from trueness.collect import ask as run
+
 COMMAND = [sys.executable, "-m", "trueness"]
 FAST = ("-M", "backoff=0.01", "--no-progress", "--no-cache")
 CHECKED = 5
@@ -119,6 +123,45 @@ def test_no_row_is_lost_whatever_the_server_does_and_the_key_is_nowhere(tmp_path
     assert "60 rows in t.jsonl: 60 asked" in said
     assert "1 errors" in said
     no_key_in(tmp_path)
+
+
+def faulty(script: Script, body: Mapping[str, Any]) -> Act:
+    """Faults that depend on the question and on how often it was asked, and on nothing else."""
+    right = marked(script, body)
+    if is_probe(body):
+        return right
+    number, nth = int(question(body)[-6:-3]), script.nth(body)
+    faults = (
+        right,
+        as_json({}, 429, Retry_After="0"),
+        Act(body=b"{"),
+        Act(hang_up=True),
+        Act(body=right.body, delay=0.01 * (number % 4)),
+        as_json({}, 500),
+        as_json({}, 404),
+    )
+    return faults[(3 * number + 5 * nth) % len(faults)]
+
+
+def test_the_table_is_the_same_whatever_the_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    quiz = Quiz("made", ("The mark of {e} is",), tuple(ENTITIES[:40]))
+    tables = []
+    for window in ("1", "64"):
+        out = tmp_path / f"{window}.jsonl"
+        with serving(faulty) as script:
+            options = {"base_url": script.url, "max_connections": window, "backoff": "0"}
+            model = open_model("openai:tiny", {**options, "max_retries": "2"})
+            run(quiz, model, out=out)
+            model.close()
+        lines = out.read_text("utf-8").splitlines()[1:]
+        tables.append({json.dumps(json.loads(line), sort_keys=True) for line in lines})
+    assert tables[0] == tables[1]
+    outcomes = [json.loads(row)["outcome"] for row in tables[0]]
+    assert len(outcomes) == 40
+    assert set(outcomes) == {"answered", "error"}
 
 
 def test_a_server_that_dies_and_comes_back_costs_nothing_but_time(tmp_path: Path) -> None:
