@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trueness.contract.errors import InputError, ShapeError
-from trueness.stats.crossed_means import crossed_mean
+from trueness.stats.crossed_means import between_share, crossed_mean
 
 
 def test_a_table_without_numbers_has_no_mean() -> None:
@@ -70,3 +70,10 @@ def test_what_is_no_table_is_refused() -> None:
         crossed_mean(np.zeros((2, 2)), rng=rng, level=1.0)
     with pytest.raises(InputError, match="replicates"):
         crossed_mean(np.zeros((2, 2)), rng=rng, replicates=0)
+
+
+def test_the_share_between_groups_is_that_of_the_sums_of_squares() -> None:
+    groups = [np.array([0.0, 2.0, np.nan]), np.array([4.0, 6.0])]
+    assert between_share(groups) == pytest.approx(16 / 20)
+    assert between_share(groups[:1]) is None
+    assert between_share([np.array([1.0]), np.array([1.0, np.nan])]) is None

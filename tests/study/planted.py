@@ -1,9 +1,9 @@
 """Models with a planted truth, and studies run on them."""
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -16,7 +16,6 @@ from trueness.study.asked import declared_relations
 from trueness.study.carrying_out import Carried, carry_out
 from trueness.study.declarations import declared_study
 from trueness.study.inputs import Inputs
-from trueness.study.runners import RUNNERS
 
 Says = Callable[[Request, str, str | None], str]
 """From (request, text without BOS, right answer) to what is said."""
@@ -24,19 +23,23 @@ Says = Callable[[Request, str, str | None], str]
 
 @dataclass
 class Words:
-    """A word with the white space in front of it is one token, numbered as it is met."""
+    """A word with the white space in front of it is one token, numbered by its hash."""
 
     bos: int | None = BOS
-    n_vocabulary: int = 5000
+    n_vocabulary: int = 1 << 41
     special: frozenset[int] = frozenset({0, BOS, 2})
     seen: dict[str, int] = field(default_factory=dict)
 
     def encode(self, text: str) -> tuple[int, ...]:
-        return tuple(self.seen.setdefault(w, len(self.seen) + 3) for w in _WORD.findall(text))
+        return tuple(self.seen.setdefault(w, _number(w)) for w in _WORD.findall(text))
 
     def decode(self, ids: Sequence[int]) -> str:
         back = {i: w for w, i in self.seen.items()}
         return "".join(back.get(i, f" w{i}") for i in ids)
+
+
+def _number(word: str) -> int:
+    return 3 + int.from_bytes(hashlib.sha256(word.encode()).digest()[:5])
 
 
 _WORD = re.compile(r"\s*\S+|\s+")
@@ -91,13 +94,13 @@ def run_on(
 ) -> Carried:
     """A study on a planted model; its requests cached in a folder of the test."""
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
-    declaration, module = declared_study(study), import_module(RUNNERS[study])
+    declaration = declared_study(study)
     most = limit or declaration.repeats
     asked = declared_relations(declaration, most)
     if relations is not None:
         asked = {name: asked[name] for name in relations}
         kept = asked
-        monkeypatch.setattr(module, "declared_relations", lambda *_: kept)
+        monkeypatch.setattr(asking, "declared_relations", lambda *_: kept)
     known = {r.name: facts_of(r) for r in asked.values()}
 
     def opened(_name: str, _options: object = None, **_given: object) -> Planted:

@@ -1,5 +1,6 @@
 """Mean of a table whose rows and columns are both samples: passages by entities."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -115,6 +116,34 @@ def crossed_mean(
         n_rows=held.shape[0],
         n_columns=held.shape[1],
     )
+
+
+def between_share(groups: Sequence[NDArray[np.float64]]) -> float | None:
+    r"""Share of the sum of squares that lies between groups: :math:`\eta^2`.
+
+    Parameters
+    ----------
+    groups : sequence of (n_members,) float
+        nan where a member has no number.
+
+    Returns
+    -------
+    float or None
+        None with fewer than two groups that hold a number, or when all numbers are equal.
+
+    Examples
+    --------
+    >>> between_share([np.array([0.0, 0.0]), np.array([1.0, 1.0])])
+    1.0
+    """
+    held = [g[~np.isnan(g)] for g in groups]
+    held = [g for g in held if len(g)]
+    if len(held) < 2:  # noqa: PLR2004 - nothing lies between one group
+        return None
+    every = np.concatenate(held)
+    total = float(((every - every.mean()) ** 2).sum())
+    between = sum(len(g) * float(g.mean() - every.mean()) ** 2 for g in held)
+    return between / total if total > 0 else None
 
 
 def _replicates(

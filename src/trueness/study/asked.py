@@ -13,7 +13,10 @@ from trueness.backends.weights import cache_dir
 from trueness.collect import Condition, ask, facts_of, parse_conditions
 from trueness.contract.serial import Json, plain
 from trueness.study.declarations import Declaration
+from trueness.study.found import Found
 from trueness.study.inputs import Inputs
+from trueness.study.published import published_of
+from trueness.study.relations import relation_record
 from trueness.study.results import Record
 from trueness.table import AnswerTable, Relation, bundled_relation, read_answers
 from trueness.table.native import rows_of
@@ -117,6 +120,71 @@ def declared_conditions(declaration: Declaration) -> tuple[tuple[Condition, ...]
             words += [word for word in listed if word not in words]
             classes |= {word: str(entry["class"]) for word in listed}
     return parse_conditions(",".join(words)), classes
+
+
+def ask_declared(
+    declaration: Declaration,
+    inputs: Inputs,
+    *,
+    seed: int,
+    repeats: int,
+    progress: Callable[[str], None] | None = None,
+    **given: Any,
+) -> Asked | Found:
+    """The declared relations under the declared conditions; a record where a model cannot be asked.
+
+    Parameters
+    ----------
+    repeats : int
+        At most so many entities of each relation.
+    **given
+        As `collected`.
+    """
+    inputs.only(declaration.id, "model")
+    relations = declared_relations(declaration, repeats)
+    with opened(declaration, inputs, list(relations.values())) as model:
+        if (missing := lacking(declaration, model)) is not None:
+            return not_applicable(declaration, repeats, missing)
+        return collected(declaration, model, relations, seed=seed, progress=progress, **given)
+
+
+def found_of(
+    declaration: Declaration,
+    asked: Asked,
+    rows: Sequence[Record],
+    contrasts: Mapping[str, Record],
+    *,
+    repeats: int,
+    **draws: Json,
+) -> Found:
+    """What was found on a table that was asked, with where it came from."""
+    return Found(
+        rows=tuple(rows),
+        contrasts=contrasts,
+        draws={"repeats": repeats, "n_cached": asked.cached, **draws},
+        notes=asked.notes,
+        published=published_of(declaration, {"rows": list(rows)}),
+        requests=asked.requests,
+        data=tuple(relation_record(name, relation) for name, relation in asked.relations.items()),
+        model=asked.model,
+        protocols=asked.protocols,
+        table=asked.rows(),
+    )
+
+
+def not_applicable(declaration: Declaration, repeats: int, why: str) -> Found:
+    """The record of a study that this model cannot answer."""
+    empty: dict[str, Record] = {
+        c.name: {"n": 0, "estimate": None, "state": "NOT_APPLICABLE"} for c in declaration.contrasts
+    }
+    return Found(
+        rows=(),
+        contrasts=empty,
+        draws={"repeats": repeats},
+        notes=(why,),
+        published=published_of(declaration, {"rows": []}),
+        not_applicable=why,
+    )
 
 
 def collected(

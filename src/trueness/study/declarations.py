@@ -55,7 +55,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
         }
     ),
     "condition": frozenset({"name", "class", "laws", "prefix", "system", "noise", "allowed"}),
-    "draws": frozenset({"k", "seeds", "temperature"}),
+    "draws": frozenset({"k", "seeds", "temperature", "splits"}),
     "levels": frozenset({"name", "values"}),
     "sensor": frozenset({"name", "params"}),
     "simulation": frozenset({"repeats", "replicates", "resplits", "judged_at", "slack"}),

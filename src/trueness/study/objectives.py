@@ -10,7 +10,7 @@ from trueness.contract.serial import Json
 from trueness.sensors import orbits
 from trueness.sensors.orbits import Declaration
 from trueness.stats.mcnemar import mcnemar
-from trueness.study.asked import Asked, collected, declared_relations, lacking, opened
+from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.choosing import choose_condition
 from trueness.study.declarations import Declaration as Declared
 from trueness.study.declared import params_of
@@ -24,10 +24,7 @@ from trueness.study.partitions import (
     right,
     right_by_entity,
 )
-from trueness.study.published import published_of
-from trueness.study.relations import relation_record
 from trueness.study.results import Record
-from trueness.study.sweep import not_applicable
 from trueness.table import AnswerTable, Column, Relation
 
 GARBAGE = "distinct_garbage"
@@ -61,26 +58,13 @@ def run(
     repeats : int
         At most so many entities of each relation.
     """
-    inputs.only(declaration.id, "model")
-    relations = declared_relations(declaration, repeats)
-    with opened(declaration, inputs, list(relations.values())) as model:
-        if (missing := lacking(declaration, model)) is not None:
-            return not_applicable(declaration, repeats, missing)
-        asked = collected(declaration, model, relations, seed=seed, progress=progress)
-    rows = [row for name in relations for row in _rows(asked, name)]
+    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    if isinstance(asked, Found):
+        return asked
+    rows = [row for name in asked.relations for row in _rows(asked, name)]
     chosen = [row for row in rows if "chosen" in row]
-    return Found(
-        rows=tuple(rows),
-        contrasts={c.name: _contrast(asked, chosen, c.name) for c in declaration.contrasts},
-        draws={"repeats": repeats, "n_cached": asked.cached},
-        notes=asked.notes,
-        published=published_of(declaration, {"rows": rows}),
-        requests=asked.requests,
-        data=tuple(relation_record(name, relation) for name, relation in relations.items()),
-        model=asked.model,
-        protocols=asked.protocols,
-        table=asked.rows(),
-    )
+    contrasts = {c.name: _contrast(asked, chosen, c.name) for c in declaration.contrasts}
+    return found_of(declaration, asked, rows, contrasts, repeats=repeats)
 
 
 def _label_free(identity: str) -> Callable[[Relation], Measure]:

@@ -1,5 +1,6 @@
 """What the certificate, the golds and the classes of answers say of one relation's rows."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -94,7 +95,7 @@ def measured(asked: Asked, relation: str, condition: str) -> Measured:
     d = reading.details
     values = right(part)
     row: dict[str, Json] = {
-        "name": f"{relation}.{condition}".replace(".", "_"),
+        "name": re.sub(r"\W+", "_", f"{relation}_{condition}"),
         "relation": relation,
         "condition": condition,
         "class": asked.classes.get(condition, condition),

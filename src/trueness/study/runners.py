@@ -36,6 +36,8 @@ RUNNERS = {
     "certificate-sweep": "trueness.study.sweep",
     "choose-objective": "trueness.study.objectives",
     "injectivity-audit": "trueness.study.injectivity",
+    "prefix-character": "trueness.study.prefix_character",
+    "prefix-repair": "trueness.study.prefix_repair",
 }
 """The id of a study, and the module whose ``run`` carries it out."""
 

@@ -7,13 +7,11 @@ import numpy as np
 
 from trueness.contract import Reading
 from trueness.contract.serial import Json
-from trueness.study.asked import Asked, collected, declared_relations, lacking, opened
+from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.partitions import Measured, measured, part_of, right
-from trueness.study.published import published_of
-from trueness.study.relations import relation_record
 from trueness.study.results import Record
 
 _WHERE = 12
@@ -34,40 +32,12 @@ def run(
     repeats : int
         At most so many entities of each relation.
     """
-    inputs.only(declaration.id, "model")
-    relations = declared_relations(declaration, repeats)
-    with opened(declaration, inputs, list(relations.values())) as model:
-        if (missing := lacking(declaration, model)) is not None:
-            return not_applicable(declaration, repeats, missing)
-        asked = collected(declaration, model, relations, seed=seed, progress=progress)
+    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    if isinstance(asked, Found):
+        return asked
     rows = tuple(_rows(asked))
-    return Found(
-        rows=rows,
-        contrasts={"violations": _violations(rows), "slack": _slack(rows)},
-        draws={"repeats": repeats, "n_cached": asked.cached},
-        notes=asked.notes,
-        published=published_of(declaration, {"rows": rows}),
-        requests=asked.requests,
-        data=tuple(relation_record(name, relation) for name, relation in relations.items()),
-        model=asked.model,
-        protocols=asked.protocols,
-        table=asked.rows(),
-    )
-
-
-def not_applicable(declaration: Declaration, repeats: int, why: str) -> Found:
-    """The record of a study that this model cannot answer."""
-    empty: dict[str, Record] = {
-        c.name: {"n": 0, "estimate": None, "state": "NOT_APPLICABLE"} for c in declaration.contrasts
-    }
-    return Found(
-        rows=(),
-        contrasts=empty,
-        draws={"repeats": repeats},
-        notes=(why,),
-        published=published_of(declaration, {"rows": []}),
-        not_applicable=why,
-    )
+    contrasts = {"violations": _violations(rows), "slack": _slack(rows)}
+    return found_of(declaration, asked, rows, contrasts, repeats=repeats)
 
 
 def _rows(asked: Asked) -> Iterator[Record]:

@@ -1,0 +1,103 @@
+"""Prefixes on planted models: what helps is found, what harms refutes, noise decides nothing."""
+
+import hashlib
+from pathlib import Path
+
+import pytest
+from planted import run_on
+
+from trueness.backends.protocol import Request
+from trueness.study.carrying_out import decide
+from trueness.study.declarations import declared_study
+
+
+def chance(*parts: object) -> float:
+    digest = hashlib.sha256(repr(parts).encode()).digest()
+    return int.from_bytes(digest[:4]) / 2**32
+
+
+def prose_helps(request: Request, _text: str, right: str | None) -> str:
+    helped = request.key[2].startswith("prose")
+    return str(right) if helped or chance(request.key[0]) < 0.2 else "the"
+
+
+def prose_harms(request: Request, _text: str, right: str | None) -> str:
+    return "the" if request.key[2].startswith("prose") else str(right)
+
+
+def nothing_matters(request: Request, _text: str, right: str | None) -> str:
+    return str(right) if chance(request.key) < 0.5 else "the"
+
+
+def test_prose_that_helps_everywhere_supports(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "prefix-character", prose_helps).result
+    assert found.reading.outcome.value == "supported"
+    by = {row["name"]: row for row in found.rows}
+    assert by["capital_class_prose"]["accuracy"] == 1.0
+    assert by["capital_class_prose"]["members"] == 8
+    assert by["capital_class_none"]["members"] == "single"
+    spread = by["capital_spread"]["between_classes_of_prefixes"]
+    assert isinstance(spread, float)
+    assert spread > 0.9
+    assert all(c["p_holm"] <= 0.05 for c in found.contrasts if c["primary"])  # type: ignore[operator] # numbers
+
+
+def test_prose_that_harms_one_relation_refutes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "prefix-character", prose_harms).result
+    assert found.reading.outcome.value == "refuted"
+
+
+def test_without_an_effect_nothing_is_decided(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "prefix-character", nothing_matters, limit=6).result
+    assert found.reading.outcome.value == "unresolved"
+
+
+def test_a_second_run_answers_from_the_cache_and_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    one, two = (
+        run_on(monkeypatch, tmp_path, "prefix-character", nothing_matters, limit=2).result
+        for _ in range(2)
+    )
+    assert (one.rows, one.contrasts) == (two.rows, two.contrasts)
+    assert (two.draws["n_cached"], two.cost["requests"]) == (7 * 2 * 19, 0)
+
+
+def collapses(request: Request, _text: str, right: str | None) -> str:
+    """Without a prefix all fall together; behind the third passage each is right."""
+    return str(right) if request.key[2] == "prose:128@3" else "Paris"
+
+
+def test_a_repair_is_found_on_entities_that_it_was_not_chosen_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "prefix-repair", collapses).result
+    assert found.reading.outcome.value == "supported"
+    halves = next(row for row in found.rows if row["name"] == "capital_halves")
+    assert halves["chosen"] == {"prose:128@3": 50}
+    assert halves["declined_share"] == 0.0
+
+
+def test_a_loss_on_held_out_entities_refutes() -> None:
+    declaration = declared_study("prefix-repair")
+    gain = {"low": 0.1, "high": 0.4, "p_holm": 0.01}
+    loss = {"low": -0.3, "high": -0.1, "p_holm": 0.01}
+    fields = {"contrasts": [{"name": "gain_capital", **gain}, {"name": "gain_language12", **loss}]}
+    assert decide(declaration, fields).outcome.value == "refuted"
+
+
+def test_where_no_prefix_is_better_all_is_declined(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(
+        monkeypatch, tmp_path, "prefix-repair", lambda _r, _t, right: str(right), limit=6
+    ).result
+    assert found.reading.outcome.value == "unresolved"
+    halves = [row for row in found.rows if "declined_share" in row]
+    assert {row["declined_share"] for row in halves} == {1.0}
