@@ -230,6 +230,8 @@ def test_edits_prompt_and_model_are_in_the_fingerprint() -> None:
     model = base.identity["model"]
     assert isinstance(model, Mapping)
     assert {"prompt", "edits", "model"} <= set(model)
+    assert "backend_version" not in model  # recorded, not matched
+    assert base.versions["model backend"] == "2"
     assert len({base.fingerprint, seen(rows, unigram).fingerprint}) == 2
     assert seen(rows, per_kind=1).fingerprint != base.fingerprint
     assert seen(rows, accept=0.5).fingerprint != base.fingerprint

@@ -13,6 +13,8 @@ from trueness.table.evidence import EvidenceTable
 PROMPT = "contrast/1"
 """Name of what stands before a text that is scored; part of every fingerprint."""
 _HEAD = "Statement:"
+_VERSION = "backend_version"
+"""Of a model's identity: recorded, and no part of a fingerprint."""
 _WITH, _WITHOUT = "given", "alone"
 _NOT_FINITE = "not_finite"
 Advance = Callable[[int, int, str], None]
@@ -80,8 +82,10 @@ def score_table(
             advance(len(found), len(asked), "score")
     given = {pair: found.get((str(i), _WITH), "no_reply") for i, pair in enumerate(pairs)}
     alone = {text: found.get((str(i), _WITHOUT), "no_reply") for i, text in enumerate(texts)}
-    identity = {**model.identity, "prompt": PROMPT, "edits": CONTRADICTIONS}
-    likelihoods = Likelihoods(given, alone, identity, n_scored=len(asked))
+    known = dict(model.identity)
+    versions = {"model backend": str(known.pop(_VERSION, "not said"))}
+    identity = {**known, "prompt": PROMPT, "edits": CONTRADICTIONS}
+    likelihoods = Likelihoods(given, alone, identity, versions, n_scored=len(asked))
     return replace(table, likelihoods=likelihoods)
 
 

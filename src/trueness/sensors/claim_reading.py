@@ -249,7 +249,8 @@ def _fingerprint(sight: Sight, params: Resampled) -> str:
 def _versions(table: EvidenceTable) -> dict[str, str]:
     found = {"numpy": np.__version__, "scipy": version("scipy")}
     found |= dict(table.vectors.versions if table.vectors is not None else {})
-    return found | dict(table.judged.versions if table.judged is not None else {})
+    found |= dict(table.judged.versions if table.judged is not None else {})
+    return found | dict(table.likelihoods.versions if table.likelihoods is not None else {})
 
 
 def _states(reading: Reading) -> Facts:
