@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from bags import bag_of
 
+from trueness.backends.entailment import Entailment
 from trueness.study.accepting import threshold
-from trueness.study.binding import MEASURES, Settings, made_slice, measured, rows_of
+from trueness.study.binding import Settings, made_slice, rows_of
+from trueness.study.binding_risks import MEASURES, measured
 from trueness.study.carrying_out import Carried, carry_out
 from trueness.study.claim_features import ENERGY
 from trueness.study.declarations import declared_study
@@ -111,6 +113,59 @@ def test_a_gate_fitted_on_foreign_evidence_accepts_every_kind_of_binding_error(
         assert row["blind"] is True, row["kind"]
 
 
+def test_made_items_in_another_order_of_words_are_alike_where_words_are_counted() -> None:
+    part = made_slice(1, per_kind=4, most=48)
+    rows = [
+        {"claim": part.table.claim[i], "evidence": list(part.table.passages(i))}
+        for i in range(len(part.table))
+    ]
+    known = embedded(part, bag_of(rows))
+    found: list[Any] = [
+        r for r in rows_of(list(measured(known, 0)), part.name, QUICK) if "kind" in r
+    ]
+    for row in found:
+        if row["kind"] in SWAPPED[:-1]:
+            assert row[ENERGY]["ties"] == 4
+            assert row[ENERGY]["accepted"]["share"] is None  # too few for a threshold
+
+
+class Careful:
+    """Finds a claim entailed exactly where it stands among the supported ones."""
+
+    def __init__(self, right: frozenset[str]) -> None:
+        self._right = right
+        self.identity: dict[str, Any] = {"id": "careful"}
+        self.versions: dict[str, str] = {}
+
+    def probabilities(self, premise: str, hypothesis: str) -> Entailment:
+        known = hypothesis in self._right and hypothesis.split(maxsplit=1)[0] in premise
+        return Entailment(0.9 if known else 0.1, None, None)
+
+
+def test_an_entailer_that_sees_relations_catches_what_energy_lets_through() -> None:
+    rows = [
+        {
+            "claim": claim,
+            "evidence": [f"n{i} bit m{i}", f"c{i}"],
+            "label": label,
+            "group": f"g{i:02}",
+            "kind": "role_swap",
+        }
+        for i in range(70)
+        for claim, label in (
+            (f"n{i} bit m{i}", "supported"),
+            (f"m{i} bit n{i}", "unsupported"),
+        )
+    ]
+    part = replace(made_slice(0, per_kind=1, most=1), name="own", table=read_evidence(rows))
+    right = frozenset(str(row["claim"]) for row in rows if row["label"] == "supported")
+    table = list(measured(embedded(part, bag_of(rows)), 0, entailer=Careful(right)))
+    row: Any = next(rows_of(table, "own", QUICK))
+    assert row[ENERGY]["accepted"]["share"] == 1.0
+    assert row["entailment"]["accepted"]["share"] == 0.0
+    assert row["accepted_by_both"]["share"] == 0.0
+
+
 def test_made_items_are_none_of_the_shipped_and_keep_their_kinds() -> None:
     part = made_slice(0, per_kind=2, most=24)
     assert len(part.table) == 72
@@ -147,9 +202,6 @@ def test_a_file_without_kinds_is_one_kind() -> None:
         for i in range(3)
         for word, label in (("b", "supported"), ("c", "unsupported"))
     ]
-    (part,) = (
-        type(made)(made.name, read_evidence(rows), "", "", {})
-        for made in [made_slice(0, per_kind=1, most=1)]
-    )
+    part = replace(made_slice(0, per_kind=1, most=1), table=read_evidence(rows))
     table = list(measured(embedded(part, bag_of(rows)), 0))
     assert [r["kind"] for r in table if "kind" in r] == ["every"]

@@ -2,12 +2,13 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from trueness.backends.cross_encoder import CrossEncoder
 from trueness.contract.serial import Json, dumps
 from trueness.contract.states import State
 from trueness.stats.acceptance import reaches
@@ -17,28 +18,28 @@ from trueness.stats.rates import Rate, rate
 from trueness.study.accepting import Threshold, threshold
 from trueness.study.assessed import above_half, absent
 from trueness.study.binding_items import made_binding_items
+from trueness.study.binding_risks import ENTAILMENT, MEASURES, NEAREST, RANDOM, measured
 from trueness.study.claim_features import ENERGY, column_of
-from trueness.study.crossed import BASELINES, Crossed, Floats
+from trueness.study.crossed import Floats
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
-from trueness.study.negatives import Negatives, deranged
 from trueness.study.protocol import Protocol, scored_of
 from trueness.study.results import Record
 from trueness.study.runners import Progress
-from trueness.study.searched import hard_centroid
 from trueness.study.slices import SUPPORTED, Slice, binding_items, binding_rows
 from trueness.study.worlds import NEIGHBOUR, NOVEL
 from trueness.table.evidence_reading import read_evidence
 
 MADE = "binding_made"
 """Name of the slice of items that were made by seed."""
-MEASURES = (ENERGY, *BASELINES)
-RANDOM, NEAREST = "random", "nearest"
 _OTHER_CONTENT = frozenset({NOVEL, NEIGHBOUR})
 """Kinds of the made world that are no binding errors: they bring in something else."""
-_PARAPHRASE = "control_paraphrase"
+_NO_ENTAILER = (
+    "Entailment was not run: no weights of an entailment model come along; name a cross-encoder "
+    "with --model."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +84,18 @@ def run(
     """
     settings = Settings.of(declaration, seed)
     made = made_slice(seed, per_kind=settings.per_kind, most=repeats)
+    named = replace(inputs, model=None)
     found = ready(
-        declaration, inputs=inputs, seed=seed, most=repeats, progress=progress, more=[made]
+        declaration, inputs=named, seed=seed, most=repeats, progress=progress, more=[made]
     )
-    table = [record for part in found.slices for record in measured(part, seed)]
+    entailer = None if inputs.model is None else CrossEncoder(inputs.model)
+    table = [record for part in found.slices for record in measured(part, seed, entailer=entailer)]
     rows = tuple(row for part in found.slices for row in rows_of(table, part.name, settings))
     return Found(
         rows=rows,
         contrasts=_contrasts(declaration, rows, main=found.slices[-1].name, settings=settings),
         draws={"repeats": repeats, "budget": settings.budget, "level": settings.level},
-        notes=("Entailment was not run: no weights of an entailment model come along.",),
+        notes=() if entailer is not None else (_NO_ENTAILER,),
         data=found.data(),
         model=found.model(),
         table=tuple(table),
@@ -139,8 +142,9 @@ def rows_of(table: Sequence[Record], data: str, settings: Settings) -> Iterator[
         if "negatives" in r
     }
     claims = [record for record in ours if "kind" in record]
-    found = [_row(record, gates, settings) for record in claims]
-    for measure in MEASURES:
+    measures = [m for m in (*MEASURES, ENTAILMENT) if claims and m in claims[0]]
+    found = [_row(record, measures, gates, settings) for record in claims]
+    for measure in measures:
         entries: list[Any] = [row[measure] for row in found]
         tested = [entry for entry in entries if entry["p"] is not None]
         corrected = holm([float(entry["p"]) for entry in tested])
@@ -151,118 +155,18 @@ def rows_of(table: Sequence[Record], data: str, settings: Settings) -> Iterator[
         yield {
             "name": f"{data}_gate_{negatives}",
             "data": data,
-            **{m: gates[m, negatives].to_dict() for m in MEASURES if (m, negatives) in gates},
+            **{m: gates[m, negatives].to_dict() for m in measures if (m, negatives) in gates},
         }
-
-
-def foreign_risks(
-    part: Slice, seed: int, *, measures: Sequence[str] = MEASURES
-) -> Iterator[Record]:
-    """Supported claims against another source's evidence: picked at random, and the nearest.
-
-    Items of one template count as one source here: other names in the same sentence are no
-    foreign evidence.
-
-    Parameters
-    ----------
-    part : Slice
-        With vectors.
-    seed : int
-        Of the random assignment.
-    measures : sequence of str
-
-    Yields
-    ------
-    mapping
-        One for each population and measure, a list a column.
-    """
-    right = np.array([_is_right(part, row) for row in range(len(part.table))])
-    crossed = Crossed.of(part.table, right)
-    pool = crossed.pool([_source(part, row) for row in crossed.rows.tolist()])
-    made: dict[str, Negatives] = {
-        RANDOM: deranged(pool, seed=seed),
-        NEAREST: hard_centroid(pool, crossed.claims(), crossed.centroids()),
-    }
-    for name, negatives in made.items():
-        matched = negatives.matched
-        risks = crossed.measures(matched, negatives.evidence_from[matched], measures)
-        for measure in measures:
-            yield {
-                "data": part.name,
-                "negatives": name,
-                "population": negatives.population,
-                "measure": measure,
-                "risk": [_number(v) for v in risks[measure].tolist()],
-            }
-
-
-def measured(part: Slice, seed: int) -> Iterator[Record]:
-    """Risks of pairs by kind, and of claims against foreign evidence, column by column.
-
-    Parameters
-    ----------
-    part : Slice
-        With vectors; the kind of a wrong claim stands in a column ``kind``.
-    seed : int
-        Of the foreign evidence.
-    """
-    crossed = Crossed.of(part.table, np.ones(len(part.table), dtype=np.bool_))
-    places = {row: place for place, row in enumerate(crossed.rows.tolist())}
-    every = np.arange(len(crossed))
-    own = crossed.measures(every, every, MEASURES)
-    for kind, sides in sorted(_pairs(part, places).items()):
-        yield {
-            "data": part.name,
-            "kind": kind,
-            "item": [part.groups[int(crossed.rows[wrong])] for _, _, wrong in sides],
-            **{
-                measure: {
-                    side: [_at(own[measure], s[i]) for s in sides]
-                    for i, side in enumerate((SUPPORTED, "paraphrase", "wrong"))
-                }
-                for measure in MEASURES
-            },
-        }
-    yield from foreign_risks(part, seed)
-
-
-def _pairs(part: Slice, places: dict[int, int]) -> dict[str, list[tuple[int, int | None, int]]]:
-    """Supported claim, paraphrase and wrong claim of every source, by kind of the wrong one."""
-    kinds, parts = (part.table.extras.get(name) for name in ("kind", "part"))
-    by_group: dict[str, list[int]] = {}
-    for row in places:
-        by_group.setdefault(part.groups[row], []).append(row)
-    found: dict[str, list[tuple[int, int | None, int]]] = {}
-    for rows in by_group.values():
-        right = next((r for r in rows if _is_right(part, r)), None)
-        said = next((r for r in rows if parts is not None and parts[r] == _PARAPHRASE), None)
-        for row in rows if right is not None else ():
-            if part.unsupported[row]:
-                kind = "every" if kinds is None else str(kinds[row])
-                pair = (places[right], None if said is None else places[said], places[row])  # type: ignore[index] # not None here
-                found.setdefault(kind, []).append(pair)
-    return found
-
-
-def _is_right(part: Slice, row: int) -> bool:
-    """Whether a row is a supported claim and no paraphrase of one."""
-    parts = part.table.extras.get("part")
-    return not part.unsupported[row] and (parts is None or parts[row] != _PARAPHRASE)
-
-
-def _source(part: Slice, row: int) -> str:
-    """Kind and template of a binding item; else the group."""
-    kinds, templates = (part.table.extras.get(name) for name in ("kind", "template"))
-    if kinds is None or templates is None:
-        return part.groups[row]
-    return f"{kinds[row]} {templates[row]}"
 
 
 def _row(
-    record: Record, gates: dict[tuple[str, str], Threshold], settings: Settings
+    record: Record,
+    measures: Sequence[str],
+    gates: dict[tuple[str, str], Threshold],
+    settings: Settings,
 ) -> dict[str, Json]:
     """Everything of one kind."""
-    per_measure = {m: _judged(record, m, gates, settings) for m in MEASURES}
+    per_measure = {m: _judged(record, m, gates, settings) for m in measures}
     share: Any = per_measure[ENERGY]["accepted"]
     blind = None if share["share"] is None else share["share"] > 2 * settings.budget
     items = record["item"]
@@ -273,9 +177,24 @@ def _row(
         "n": len(items) if isinstance(items, list) else 0,
         "blind": blind,
         "route": "review" if blind else None,
-        "entailment": "not run",
+        ENTAILMENT: "not run",
         **per_measure,
+        **_both(record, gates, settings),
     }
+
+
+def _both(
+    record: Record, gates: dict[tuple[str, str], Threshold], settings: Settings
+) -> dict[str, Json]:
+    """Wrong claims that the gate on energy and the one on entailment both accept."""
+    if ENTAILMENT not in record or (ENTAILMENT, RANDOM) not in gates:
+        return {}
+    sides = {m: _side(record, m, "wrong") for m in (ENERGY, ENTAILMENT)}
+    there = ~np.isnan(sides[ENERGY]) & ~np.isnan(sides[ENTAILMENT])
+    passed = [gates[m, RANDOM].accepted(side) for m, side in sides.items()]
+    count = int((passed[0] & passed[1] & there).sum())
+    share = rate(count, int(there.sum()), level=settings.level)
+    return {"accepted_by_both": share.to_dict()}
 
 
 def _judged(
@@ -382,11 +301,3 @@ def _column(record: Record, name: str) -> Floats:
 def _mean(values: Floats) -> float | None:
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else None
-
-
-def _at(values: Floats, place: int | None) -> float | None:
-    return None if place is None else _number(float(values[place]))
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

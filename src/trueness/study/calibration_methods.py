@@ -12,7 +12,8 @@ from trueness.contract.states import State
 from trueness.stats.acceptance import conformal_rank, exact_rank
 from trueness.stats.rates import rate
 from trueness.study.assessed import absent
-from trueness.study.binding import foreign_risks, made_slice
+from trueness.study.binding import made_slice
+from trueness.study.binding_risks import foreign_risks
 from trueness.study.claim_features import ENERGY, column_of
 from trueness.study.crossed import Floats
 from trueness.study.declarations import Declaration
