@@ -74,6 +74,20 @@ def test_a_layer_without_the_entity_sits_at_chance() -> None:
     assert found.accuracy[0] == pytest.approx(1 / N_ENTITIES)
 
 
+def test_a_fold_that_trains_on_one_word_alone_is_tested_nowhere_and_the_others_are() -> None:
+    """Three of four templates end in the same word: its embedding is all that they have."""
+    words = np.random.default_rng(0).normal(size=(2, 24))
+    found = readers(words[np.where(TEMPLATE == 3, 1, 0)], TEMPLATE).probe(ENTITY)
+    assert not found.tested[0, TEMPLATE == 3].any()
+    assert found.tested[0, TEMPLATE != 3].all()
+    assert found.n_tested == 3 * N_ENTITIES
+    assert found.accuracy[0] == pytest.approx(1 / N_ENTITIES)
+    null = readers(words[np.where(TEMPLATE == 3, 1, 0)], TEMPLATE).null(
+        ENTITY, rng=np.random.default_rng(0), within=TEMPLATE, n_permutations=50
+    )
+    assert null.p[0] > 0.2
+
+
 def test_permuted_labels_sit_at_chance() -> None:
     null = readers(written(0), TEMPLATE).null(
         ENTITY, rng=np.random.default_rng(1), within=TEMPLATE, n_permutations=300

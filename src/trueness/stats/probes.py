@@ -38,17 +38,17 @@ class Probe:
     ----------
     state : State
         ``NOT_APPLICABLE`` when the folds cannot test this label; ``DEGENERATE`` when every layer
-        is constant in a training fold.
+        is constant in every training fold.
     reason : str or None
     predicted : (n_layers, n) int64
         Labels; -1 where an item was not tested.
     hits : (n_layers, n) bool
     tested : (n_layers, n) bool
-        Items whose class was in their training fold, in layers that vary.
+        Items whose class was in their training fold, in layers that vary over that fold.
     accuracy : (n_layers,) float64
-        Hits over tested items; nan in a constant layer.
+        Hits over tested items; nan where there is none.
     n_tested, n_unseen, n_classes : int
-        Items tested; items whose class their training fold lacks, in no rate.
+        Items tested in some layer; items whose class their training fold lacks, in no rate.
     chance, majority : float or None
         1 over the number of classes; share of the commonest class among tested items.
 
@@ -134,11 +134,10 @@ class Readers:
         if not self.folds or not seen.any():
             return self._refused(UNSEEN if self.folds else ONE_GROUP, len(classes))
         found = self._read(codes[np.newaxis], len(classes))[0]
-        varies = self._varies()
-        tested = seen & varies[:, np.newaxis]
+        tested = seen & self._varies()
         predicted = np.where(tested, classes[found], -1)
         hits = tested & (predicted == y)
-        constant = not varies.any()
+        constant = not tested.any()
         return Probe(
             state=State.DEGENERATE if constant else State.MEASURED,
             reason=CONSTANT if constant else None,
@@ -146,7 +145,7 @@ class Readers:
             hits=hits,
             tested=tested,
             accuracy=_share(hits.sum(axis=1), tested.sum(axis=1)),
-            n_tested=int(seen.sum()),
+            n_tested=int(tested.any(axis=0).sum()),
             n_unseen=int((~seen).sum()),
             n_classes=len(classes),
             chance=1 / len(classes),
@@ -206,10 +205,11 @@ class Readers:
         )
 
     def _varies(self) -> NDArray[np.bool_]:
-        """(n_layers,): no training fold of the layer is constant."""
-        none = [[m is None for m in fold] for fold in self.maps]
-        found: NDArray[np.bool_] = np.array(none, np.bool_).reshape(-1, self.n_layers)
-        return np.asarray(~found.any(axis=0))
+        """(n_layers, n): the layer varies over the items on which the item's read-out is fitted."""
+        found = np.zeros((self.n_layers, self.n), np.bool_)
+        for (_, test), maps in zip(self.folds, self.maps, strict=True):
+            found[:, test] = np.array([m is not None for m in maps])[:, np.newaxis]
+        return found
 
     def _seen(self, codes: Ints) -> NDArray[np.bool_]:
         """(n,): the item's class is in its training fold."""
@@ -221,15 +221,12 @@ class Readers:
     def _accuracies(self, every: Ints, n_classes: int) -> Floats:
         """(n_labellings, n_layers): shares of hits among tested items."""
         step = max(1, _CELLS // (self.n * n_classes))
-        shares = []
+        shares, varies = [], self._varies()
         for some in (every[at : at + step] for at in range(0, len(every), step)):
-            seen = np.array([self._seen(codes) for codes in some])[:, np.newaxis]
+            tested = np.array([self._seen(codes) for codes in some])[:, np.newaxis] & varies
             right = self._read(some, n_classes) == some[:, np.newaxis]
-            hits = (right & seen).sum(axis=2)
-            shares.append(_share(hits, np.broadcast_to(seen.sum(axis=2), hits.shape)))
-        share = np.concatenate(shares)
-        share[:, ~self._varies()] = np.nan
-        return share
+            shares.append(_share((right & tested).sum(axis=2), tested.sum(axis=2)))
+        return np.concatenate(shares)
 
     def _read(self, every: Ints, n_classes: int) -> Ints:
         """(n_labellings, n_layers, n): classes read out, each labelling fitted on its own."""
