@@ -1,6 +1,7 @@
 """How a model of transformers is opened, named and pinned, and how a relation is asked of it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,6 +92,26 @@ def test_a_folder_that_holds_no_model_is_one_clear_error(
     assert checkpoint_of("llama").is_dir()
     with pytest.raises(BackendError, match="cannot be loaded"):
         open_model(f"hf:{tmp_path}")
+
+
+def test_a_model_at_a_hub_is_known_by_its_revision(
+    checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    stored = tmp_path / "models--some--model"
+    shutil.copytree(checkpoint_of("llama"), stored / "snapshots" / commit)
+    (stored / "refs").mkdir()
+    (stored / "refs" / "main").write_text(commit)
+    code = (
+        "from trueness.backends import open_model;"
+        "identity = open_model('hf:some/model').identity;"
+        "print(identity['model'], identity['revision'], 'file_hash' in identity)"
+    )
+    offline = {**os.environ, "HF_HUB_CACHE": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True, env=offline
+    )
+    assert ran.stdout.split() == ["hf:some/model", commit, "False"]
 
 
 def test_a_relation_is_asked_with_prefixes_noise_and_allowed_answers(

@@ -246,6 +246,26 @@ def test_gradients_are_what_small_steps_show(tiny: "LocalModel") -> None:
     assert moved == pytest.approx(float((gradient * direction).sum()), rel=1e-2)
 
 
+def test_derivatives_by_a_state_chain_with_the_maps_of_rows(tiny: "LocalModel") -> None:
+    weights = np.random.default_rng(2).normal(size=(3, tiny._engine.n_rows))
+    n = len(tiny.ids_of(LONG))
+    found = [tiny.logit_vjp(LONG, layer, weights) for layer in range(4)]
+    for layer in range(3):
+        chained = found[layer + 1] @ tiny.row_map(LONG, layer, n - 1).jacobian()
+        assert np.allclose(found[layer], chained, rtol=1e-3, atol=1e-3)
+    state = tiny.hidden_states([LONG])[0, -1, 0].astype(np.float64)
+    step = 1e-3 * np.random.default_rng(3).normal(size=16)
+    moved = (tiny.readout(state + step).astype(float) - tiny.readout(state - step)) @ weights.T
+    assert np.allclose(moved / 2, found[3] @ step, rtol=2e-2, atol=1e-4)
+    earlier = tiny.logit_vjp(LONG, 1, weights, position=2)
+    assert np.abs(earlier).max() > 1e-4  # later rows read it through their attention
+    assert np.abs(tiny.logit_vjp(LONG, 3, weights, position=2)).max() == 0
+    with pytest.raises(InputError, match="a layer from 0 to 3"):
+        tiny.logit_vjp(LONG, 4, weights)
+    with pytest.raises(InputError, match="weights"):
+        tiny.logit_vjp(LONG, 0, weights[:, 1:])
+
+
 def test_a_log_probability_has_the_centred_gradients_of_all_logits(tiny: "LocalModel") -> None:
     everything = np.arange(tiny._engine.n_rows)[None]
     plain = tiny.logit_gradients([LONG], everything)[0]

@@ -10,6 +10,7 @@ offers beside them, each under the capability of its own name:
 ``readout(h)``                                         (…, V) float32: final norm and unembedding
 ``attentions(prompts, query=-1)``                      (n, L, heads, T) float32
 ``logit_gradients(prompts, tokens, of="logit")``       (n, c, T, D) float32, by input embeddings
+``logit_vjp(prompt, layer, weights)``                  (s, D) float32, by one residual state
 ``row_map(prompt, layer, position)``                   ``jvp``, ``vjp``, ``jacobian(chunk=64)``
 ``intervene(site, positions=…, steps=…, delta=…)``     context manager
 ``token_span(prompt, start, stop)``                    half-open token interval

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.backends.local.batch import Flow, Row
 from trueness.backends.local.choices import check_first_tokens, choose_first, choose_text
 from trueness.backends.local.decoding import write
-from trueness.backends.local.passes import Engine, Flow, Row
+from trueness.backends.local.passes import Engine
 from trueness.backends.local.tokenizer import LocalTokenizer
 from trueness.backends.protocol import Request, Result
 from trueness.backends.scoring import Continuation, Scored

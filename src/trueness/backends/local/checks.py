@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from trueness.backends.local.passes import Engine, Row
+from trueness.backends.local.batch import Row
+from trueness.backends.local.passes import Engine
 from trueness.backends.local.row_map import row_map
 from trueness.backends.local.seeing import hidden_states, parts_of
 from trueness.contract.errors import BackendError

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from trueness.backends.local.passes import Engine, Flow
+from trueness.backends.local.batch import Flow
+from trueness.backends.local.passes import Engine
 from trueness.backends.protocol import Request, Result, Step
 from trueness.contract.errors import InputError
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from trueness.backends.local.passes import Engine, Flow
+from trueness.backends.local.batch import Flow
+from trueness.backends.local.passes import Engine
 from trueness.backends.local.streams import drawn, token_stream
 from trueness.backends.local.tokenizer import LocalTokenizer
 from trueness.backends.protocol import Request, Result, Step

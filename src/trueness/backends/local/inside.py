@@ -127,6 +127,45 @@ class Inside:
             self._engine, ids, whole, of=of, batch_size=self._asker.batch_size
         )
 
+    def logit_vjp(
+        self, prompt: Prompt, layer: int, weights: ArrayLike, *, position: int = -1
+    ) -> NDArray[np.float32]:
+        """Derivatives of functions of the next-token logits, by one residual state.
+
+        For f with gradient w in logits, row wᵀ · dz/dh is the derivative of f by h: what one
+        reverse pass gives.
+
+        Parameters
+        ----------
+        prompt : str or ids
+        layer : int
+            The state enters this block; L, the number of blocks, for the one before the final norm.
+        weights : (s, V) float
+            Gradients in logits, a row a function.
+        position : int
+            Of the state; negative from the end.
+
+        Returns
+        -------
+        (s, D) float32
+
+        Raises
+        ------
+        InputError
+            For another shape, a layer or a position that is not there.
+        """
+        ids, rows = self._read([prompt])[0], np.array(weights, np.float32)
+        parts = seeing.parts_of(self._engine)
+        shape = (len(rows), self._engine.n_rows)
+        if not 0 <= layer <= len(parts.blocks) or rows.shape != shape or not len(rows):
+            msg = (
+                f"layer {layer}, weights of shape {rows.shape}; give a layer from 0 to "
+                f"{len(parts.blocks)} and weights (s, {self._engine.n_rows})."
+            )
+            raise InputError(msg)
+        at = int(places([position], [len(ids)])[0, 0])
+        return seeing.logit_vjp(self._engine, ids, layer, at, rows)
+
     def embeddings(self, prompt: Prompt) -> NDArray[np.float32]:
         """Input embeddings (T, D) of a prompt."""
         return self._engine.embed(self._read([prompt])[0])

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trueness.backends.local.passes import Engine, Moment
+from trueness.backends.local.batch import Moment
+from trueness.backends.local.passes import Engine
 from trueness.contract.errors import BackendError, InputError, ShapeError
 
 KINDS = ("resid_in", "attn_out", "mlp_out", "resid_out", "unembed_rows")

@@ -1,5 +1,6 @@
 """From a name to a loaded model: a hub's, a folder's, or one converted from a GGUF file."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,11 +68,11 @@ def load_named(
         When the extra is missing or the model cannot be had.
     """
     loaded = _load(source, revision, device, dtype, attention)
-    folder, found = Path(source), getattr(loaded.model.config, "_commit_hash", None)
+    folder = Path(source)
     said: dict[str, Json] = {
         **loaded.facts,
         "model": f"hf:{folder.name if folder.is_dir() else source}",
-        **_pinned(folder, found or revision),
+        **_pinned(loaded.library, source, revision),
         "quantisation": "none" if dtype == "float32" else dtype,
         "tokenizer_hash": loaded.tokenizer.hash,
     }
@@ -124,11 +125,13 @@ def _best_device(torch: Any) -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _pinned(folder: Path, revision: str | None) -> dict[str, Json]:
-    """What fixes the weights: the hash of a folder's, the revision at a hub."""
-    if folder.is_dir():
-        return {"file_hash": _weights_hash(folder)}
-    return {"revision": revision}
+def _pinned(library: Any, source: str, revision: str | None) -> dict[str, Json]:
+    """What fixes the weights: the hash of a folder's; at a hub the commit behind a revision."""
+    if Path(source).is_dir():
+        return {"file_hash": _weights_hash(Path(source))}
+    stored = str(library.utils.cached_file(source, "config.json", revision=revision))
+    commit = re.search(r"snapshots[/\\]([0-9a-f]{40})[/\\]", stored)
+    return {"revision": commit[1] if commit else revision}
 
 
 def _weights_hash(folder: Path) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.backends.local.batch import Moment, Row
 from trueness.backends.local.parts import Parts
-from trueness.backends.local.passes import Engine, Moment, Row
+from trueness.backends.local.passes import Engine
 from trueness.contract.errors import BackendError, InputError
 
 Ids = tuple[int, ...]
@@ -150,6 +151,38 @@ def logit_gradients(
             n_own = len(prompts[i])
             found[i, row % c, :n_own] = gradient[gradient.shape[0] - n_own :]
     return found
+
+
+def logit_vjp(
+    engine: Engine, prompt: Ids, layer: int, position: int, weights: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Rows wᵀ · dz/dh (s, D): z the last position's logits, h what enters a block at a position."""
+    torch, parts = engine.torch, parts_of(engine)
+    leaves: list[Any] = []
+
+    def cut(module: Any, args: Any, kwargs: Any) -> Any:
+        del module
+        states = args[0] if args else kwargs["hidden_states"]
+        leaf = states[0, position].detach().clone().requires_grad_()
+        leaves.append(leaf)
+        states = states.clone()
+        states[0, position] = leaf
+        return (
+            ((states, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": states})
+        )
+
+    ids, real, positions = engine.padded([prompt])
+    moment = Moment(positions, real.bool(), real.sum(dim=1))
+    module = (*parts.blocks, parts.norm)[layer]
+    handle = module.register_forward_pre_hook(cut, with_kwargs=True)
+    try:
+        with torch.enable_grad():
+            z = engine.call(ids, None, real, moment, graded=True)[0, -1].float()
+            rows = torch.from_numpy(weights).to(engine.device)
+            found = [torch.autograd.grad(z, leaves[0], row, retain_graph=True)[0] for row in rows]
+    finally:
+        handle.remove()
+    return engine.numpy(torch.stack(found))
 
 
 def _gradients(
