@@ -282,6 +282,20 @@ def test_a_server_that_cannot_be_used_is_said_before_the_first_question(
         model.close()
 
 
+def test_a_server_that_is_loading_is_waited_for_and_one_that_hangs_is_not() -> None:
+    def loading(script: Script, body: Mapping[str, Any]) -> Act:
+        busy = as_json({"error": {"message": "Loading model"}}, 503)
+        return busy if len(script.seen) < 3 else good(script, body)
+
+    with serving(loading) as script:
+        assert results(script, asked())[0]["France"].text == " Paris"
+    with serving(lambda *_: Act(delay=1.0)) as script:
+        model = open_model("openai:tiny", {"base_url": script.url, **FAST, "timeout": "0.1"})
+        with pytest.raises(BackendError, match="gave no answer: timeout, tries: 1"):
+            _ = model.capabilities
+        model.close()
+
+
 def test_what_the_server_does_not_take_is_left_out_and_said() -> None:
     def behave(script: Script, body: Mapping[str, Any]) -> Act:
         for name, words in (

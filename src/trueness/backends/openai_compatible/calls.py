@@ -23,7 +23,8 @@ class Call:
     seed : int
         Of the waits between attempts.
     first : bool
-        Whether nothing was asked before: a server that is not there is not waited for then.
+        Whether nothing was asked before: only a server that says it is busy or loading is waited
+        for then, not one that is not there, hangs, or is of another kind.
     retries : int or None
         Tries after the first; None means the endpoint's.
     """

@@ -175,8 +175,8 @@ class Transport:
             attempt += 1
             tried = await self._once(call.path, content, read, attempt)
             self._account(tried)
-            absent = call.first and tried.answer.reason == "unreachable"
-            if absent or not tried.again or attempt > retries:
+            useless = call.first and tried.answer.status in {None, refusals.OK}
+            if useless or not tried.again or attempt > retries:
                 return tried
             wait = tried.wait
             if wait is None:
