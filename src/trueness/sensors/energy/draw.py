@@ -84,11 +84,14 @@ def rivals(reading: Reading) -> IntervalDots:
 
 
 def claims(reading: Reading, table: EvidenceTable) -> Table:
-    """Every claim with its energy, over chance too, and the passage that carries most."""
-    rows = tuple(
-        _claim(item, table, row)
-        for row, item in zip(range(MAX_ROWS), reading.per_item, strict=False)
-    )
+    """Every claim with its energy, over chance too, and the passage that carries most.
+
+    Of many claims those that lie furthest outside, else all in the order of the table.
+    """
+    many = len(reading.per_item) > MAX_ROWS
+    shown = worse_first(reading)[:MAX_ROWS] if many else reading.per_item
+    place = {item: row for row, item in enumerate(table.item.values())}
+    rows = tuple(_claim(item, table, place[item.item]) for item in shown)
     heads = (
         "item", "energy", "energy / chance", "passages", "rank", "claim", "most support", "state",
     )  # fmt: skip
@@ -97,7 +100,8 @@ def claims(reading: Reading, table: EvidenceTable) -> Table:
         heads,
         rows,
         n_rows=reading.n_items,
-        note="Most support: the passage without which the energy would rise most.",
+        note="Most support: the passage without which the energy would rise most."
+        + (" Those furthest outside; all are in the JSON." if many else ""),
         per_item=True,
     )
 

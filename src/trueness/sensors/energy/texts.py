@@ -13,6 +13,8 @@ MAX_UNMEASURED = 6
 MAX_PASSAGES = 12
 MAX_SENTENCES = 30
 TEXT = 500
+LITTLE = 0.005
+"""A passage without which the energy rises by less carries nothing that can be pointed at."""
 STEPS = (
     "below 0.2 of chance",
     "0.2 to 0.4",
@@ -116,6 +118,8 @@ def _carried(of: Mapping[str, Json]) -> list[str]:
     lost = [v for v in list_of(of.get("influence")) if isinstance(v, float)]
     if not lost:
         return [f"passage {names} is all there is"]
+    if max(lost) < LITTLE:
+        return [f"no single passage carries it: at most {max(lost):+.3f} without one"]
     if len(by) > 1:
         return [f"passages {names} carry most, alike: {max(lost):+.3f} without one"]
     return [f"passage {names} carries most: {max(lost):+.3f} without it"]
@@ -179,9 +183,9 @@ def _passages(item: ItemReading, table: EvidenceTable, row: int) -> Table:
 def _carries(item: ItemReading) -> dict[int, Cell]:
     """By passage: the sentences that it carries most of."""
     found: dict[int, list[int]] = {}
-    parts = list_of(item.extra.get("sentences"))
+    parts = list_of(item.extra.get("sentences")) or [{**item.extra}]
     for number, part in enumerate(parts, start=1):
-        if isinstance(part, dict):
+        if isinstance(part, dict) and _carries_something(part):
             for passage in list_of(part.get("carried_by")):
                 if isinstance(passage, int):
                     found.setdefault(passage, []).append(number)
@@ -190,6 +194,11 @@ def _carries(item: ItemReading) -> dict[int, Cell]:
         p: word if len(parts) <= 1 else f"{word} {', '.join(map(str, numbers[:8]))}"
         for p, numbers in found.items()
     }
+
+
+def _carries_something(part: Mapping[str, Json]) -> bool:
+    lost = [v for v in list_of(part.get("influence")) if isinstance(v, float)]
+    return not lost or max(lost) >= LITTLE
 
 
 def _merged(item: ItemReading) -> bool:
