@@ -273,8 +273,18 @@ def _beyond_budget(rows: Sequence[Record], settings: Settings) -> Record:
         "p": _tail(seen, settings),
         "state": State.MEASURED.value,
         "blind": len(kinds),
-        "where": f"blind, to review: {', '.join(kinds)}" if kinds else "not blind",
+        "where": _said(rows, kinds),
     }
+
+
+def _said(rows: Sequence[Record], blind: Sequence[str]) -> str:
+    """Which kinds are blind; of a single one, how its pairs lie."""
+    if len(rows) > 1:
+        return f"{len(blind)} of {len(rows)} kinds blind, to review: {', '.join(blind)}"
+    found: Any = rows[0][ENERGY]
+    verdict = "blind, to review" if blind else "not blind"
+    ranked = "none" if found["auroc"] is None else f"{found['auroc']:.2f}"
+    return f"{verdict}; wrong − right {found['difference']:+.3f}, AUROC {ranked}"
 
 
 def _tail(seen: Rate, settings: Settings) -> float:

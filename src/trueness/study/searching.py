@@ -146,8 +146,8 @@ def judged(
             evaluation_sources=sources[EVALUATION],
         )
     except TooFewCalibrationItems as error:
-        why = absent(str(error))
-        return (), dict.fromkeys(("without", "growth", "recalibrated", "slope"), why)
+        names = ("without", "growth", "recalibrated", "slope", *(f"K{k}" for k in settings.ks))
+        return (), dict.fromkeys(names, absent(str(error)))
     rows = tuple({"name": f"K{row.k}", **row.to_dict()} for row in made)
     return rows, _contrasts(curves[EVALUATION], made, settings)
 
@@ -172,6 +172,17 @@ def _contrasts(
             "state": grown.state.value,
         },
         "slope": _slope(curve, made[0].tau_without, settings),
+        **{f"K{row.k}": _at(row, settings) for row in made},
+    }
+
+
+def _at(row: SearchRow, settings: Settings) -> Record:
+    """One point of the curve, as it is printed."""
+    knowing = "none" if row.with_k.share is None else f"{row.with_k.share:.3f}"
+    return {
+        **_against_budget(row, settings, knowing=False),
+        "p": None,
+        "where": f"exhausted {row.exhausted} of {row.without.of}; recalibrated {knowing}",
     }
 
 
