@@ -186,6 +186,13 @@ def test_movements_are_what_they_say(before: str, after: str) -> None:
     assert movements(spelled((before, after)))[0] == wanted
 
 
+@given(SIDE, SIDE)
+def test_how_a_cloud_moved_does_not_depend_on_which_came_first(before: str, after: str) -> None:
+    there, back = spelled((before, after)), spelled((after, before))
+    assert movements(there).tolist() == movements(back).tolist()
+    assert total_variation(there).tolist() == total_variation(back).tolist()
+
+
 def test_an_empty_cloud_or_a_single_draw_leaves_nan() -> None:
     pairs = spelled(("", "ab"), ("a", "a"), ("", ""))
     for measure in (total_variation, tv_null_mean, cross_collision):

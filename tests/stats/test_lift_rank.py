@@ -70,6 +70,19 @@ def test_a_turn_of_the_state_changes_nothing(
     assert (one.lift_rank, one.rank_joint) == (two.lift_rank, two.rank_joint)
 
 
+@given(st.integers(2, 5).flatmap(lambda n: st.tuples(matrices(n), matrices(n))), st.integers(0, 99))
+def test_mixing_the_coordinates_of_observer_or_target_changes_nothing(
+    pair: tuple[list[list[int]], list[list[int]]], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    mixed = []
+    for rows in pair:
+        mixing = np.eye(len(rows)) + np.tril(rng.integers(-1, 2, (len(rows),) * 2), -1)
+        mixed.append(mixing @ np.array(rows, np.float64))  # of determinant 1
+    one, two = lift_rank(*pair), lift_rank(*mixed)
+    assert (one.lift_rank, one.rank_joint) == (two.lift_rank, two.rank_joint)
+
+
 def test_unavoidable_means_lifted() -> None:
     found = lift_rank([[1, 1, 0]], [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     assert found.unavoidable
