@@ -1,5 +1,6 @@
 """One-pass baselines: numbers of the law and of states, what is missing, what they cannot see."""
 
+from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
@@ -12,7 +13,7 @@ from trueness.contract.errors import InputError
 from trueness.sensors.one_pass import STATES
 from trueness.stats.observers import NUMBERS, observe
 from trueness.stats.state_distances import fit_spread, fit_subspace
-from trueness.table import AnswerTable, read_answers
+from trueness.table import AnswerTable, Protocol, read_answers
 from trueness.table.sidecar import with_arrays
 
 LAW = {
@@ -97,6 +98,21 @@ def test_an_item_without_numbers_or_with_others_has_its_own_state() -> None:
         "MEASURED",
     ]
     assert (found.state, found.n_measured) == (State.MEASURED, 3)
+
+
+def test_numbers_that_a_file_rounded_are_still_those_of_a_law() -> None:
+    rounded = [round(x, 3) for x in observe([1 / 3] * 3).numbers.tolist()]
+    found = measured("baseline.max_p", [{"item": "a", "answer": "x", "observer": rounded}])
+    assert found.value == 0.333
+
+
+def test_a_threshold_knows_the_protocol_of_its_condition_alone() -> None:
+    table = read_answers([{**r, "condition": c} for c in ("plain", "prose") for r in rows()])
+    protocols = {c: Protocol({"prefix": c}) for c in ("plain", "prose")}
+    whole = replace(table, protocols=protocols)
+    found = [measured("baseline.max_p", whole, only=c) for c in protocols]
+    assert [len(f.identity["protocols"]) for f in found] == [1, 1]  # type: ignore[arg-type] # lists
+    assert found[0].fingerprint != found[1].fingerprint
 
 
 def test_draws_of_one_prompt_that_carry_different_numbers_are_unstable() -> None:

@@ -19,7 +19,8 @@ STATES = "hidden_states"
 """Name of the sidecar array that the distances read: one state a row, at the last prompt token."""
 FOLDS = 10
 """Parts into which sources are put by their names; a part is never fitted on itself."""
-_TOLERANCE = 1e-6
+_TOLERANCE = 1e-3
+"""Of the relations between the six numbers: files round them."""
 
 
 def _by_number(name: str) -> Callable[[Items], Seen | str]:

@@ -211,7 +211,8 @@ def _interval(
 
 
 def _identity(table: AnswerTable) -> dict[str, Json]:
-    fingerprints = sorted(p.fingerprint for p in table.protocols.values())
+    used = set(table.conditions)
+    fingerprints = sorted(p.fingerprint for name, p in table.protocols.items() if name in used)
     return {"version": VERSION, "protocols": list[Json](fingerprints)}
 
 
