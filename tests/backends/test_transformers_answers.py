@@ -365,3 +365,55 @@ def test_all_memory_in_use_is_a_row_and_not_the_end(
     monkeypatch.setattr(type(engine), "begin", begin)
     found = answers(model, requests("a", "b"))
     assert {r.error for r in found.values()} == {"out_of_memory"}
+
+
+def test_a_batch_that_memory_is_too_small_for_is_asked_in_halves(
+    open_tiny: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = open_tiny()
+    wanted = answers(model, requests(*PROMPTS, max_tokens=3))
+    engine = type(model._engine)
+    begin = engine.begin
+
+    def small(self: Any, rows: Any, **given: Any) -> Any:
+        if len(rows) > 2:
+            msg = "DefaultCPUAllocator: can't allocate memory"
+            raise RuntimeError(msg)
+        return begin(self, rows, **given)
+
+    monkeypatch.setattr(engine, "begin", small)
+    found = answers(model, requests(*PROMPTS, max_tokens=3))
+    assert {k: r.text for k, r in found.items()} == {k: r.text for k, r in wanted.items()}
+
+    def broken(*_: Any, **__: Any) -> None:
+        msg = "other"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr(engine, "begin", broken)
+    with pytest.raises(BackendError, match="the model failed: other"):
+        answers(model, requests("a"))
+
+
+def test_one_request_given_twice_is_answered_twice(tiny: "LocalModel") -> None:
+    one, other = requests("far", "The capital")
+    logits = tiny.next_logits([one, other, one])
+    assert np.abs(logits[0] - logits[2]).max() < 1e-6
+    assert np.abs(logits[0] - tiny.next_logits([one])[0]).max() < 1e-4
+    assert len(list(tiny.complete([one, one]))) == 2
+
+
+def test_a_row_that_has_ended_does_not_leave_the_places_that_are_known(open_tiny: Make) -> None:
+    """Learned positions end; a short answer beside a long one must not run past them."""
+    model = open_tiny("gpt2")
+    full, short = requests("a" * 95, max_tokens=1)[0], requests("far", max_tokens=20)[0]
+    found = answers(model, [full, short])
+    assert found["far"].text == answers(model, [short])["far"].text
+    assert len(found["a" * 95].steps) == 1
+
+
+def test_ids_that_are_none_are_an_error(tiny: "LocalModel") -> None:
+    for ids in ((5, 10_000), (-1, 5)):
+        (result,) = tiny.complete([Request(("q", 1, "none"), ids)])
+        assert result.error == "unknown_token"
+        with pytest.raises(InputError, match="unknown_token"):
+            tiny.next_logits([Request(("q", 1, "none"), ids)])

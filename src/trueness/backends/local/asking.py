@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.backends.local.batch import Flow, Row
-from trueness.backends.local.choices import check_first_tokens, choose_first, choose_text
+from trueness.backends.local.choices import Encoded, check_first_tokens, choose_first, choose_text
 from trueness.backends.local.decoding import write
 from trueness.backends.local.passes import Engine
 from trueness.backends.local.tokenizer import LocalTokenizer
@@ -16,8 +16,28 @@ from trueness.backends.protocol import Request, Result
 from trueness.backends.scoring import Continuation, Scored
 from trueness.contract.errors import BackendError, InputError
 
+Ids = tuple[int, ...]
 _LOGITS = 1 << 26
 """So many logits are held at once while texts are scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with its ids, and its place among all."""
+
+    place: int
+    request: Request
+    ids: Ids
+
+    def shared(self, *, reuse: bool) -> Ids:
+        """The prefix that may be reused: never the whole prompt, never under noise."""
+        if not reuse or self.request.noise:
+            return ()
+        return self.ids[: min(self.request.shared, len(self.ids) - 1)]
+
+    @property
+    def row(self) -> Row:
+        return Row(self.ids, self.request.noise, self.request.seed, self.request.noise_scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +60,14 @@ class Asker:
     batch_size: int
     n_context: int
 
-    def ids_of(self, prompt: str | Sequence[int]) -> tuple[int, ...]:
+    def ids_of(self, prompt: str | Sequence[int]) -> Ids:
         """What is sent: a text's ids behind BOS where the model has one; ids as they are."""
         if not isinstance(prompt, str):
             return tuple(prompt)
         ids = self.tokenizer.encode(prompt)
         return ids if self.tokenizer.bos is None else (self.tokenizer.bos, *ids)
 
-    def readable(self, prompts: Sequence[str | Sequence[int]]) -> list[tuple[int, ...]]:
+    def readable(self, prompts: Sequence[str | Sequence[int]]) -> list[Ids]:
         """Ids of prompts.
 
         Raises
@@ -57,8 +77,11 @@ class Asker:
         """
         found = [self.ids_of(prompt) for prompt in prompts]
         for i, ids in enumerate(found):
-            if self._fault(ids, 0):
-                msg = f"prompt {i} has {len(ids)} tokens; this model reads 1 to {self.n_context}."
+            if fault := self._fault(ids, 0):
+                msg = (
+                    f"prompt {i} of {len(ids)} tokens cannot be read ({fault}); this model reads 1 "
+                    f"to {self.n_context} ids below {self.engine.n_embedded}."
+                )
                 raise InputError(msg)
         if not found:
             msg = "there is no prompt; give at least one."
@@ -69,29 +92,25 @@ class Asker:
         """One result for each request, batch by batch."""
         encoded = self._allowed(requests)
         asked = []
-        for request in requests:
-            ids = self.ids_of(request.prompt)
-            if fault := self._fault(ids, request.max_tokens):
+        for place, request in enumerate(requests):
+            ids, longest = self.ids_of(request.prompt), request.max_tokens
+            if request.allowed:
+                longest = max(map(len, encoded[request.allowed].values()))
+            if fault := self._fault(ids, longest):
                 yield Result.failed(request.key, fault)
             else:
-                asked.append((request, ids))
+                asked.append(_Asked(place, request, ids))
         for batch in self._batches(asked):
-            try:
-                yield from self._answered(batch, encoded)
-            except self.engine.torch.OutOfMemoryError:
-                yield from (Result.failed(request.key, "out_of_memory") for request, _ in batch)
+            yield from self._survived(batch, encoded)
 
     def next_logits(self, requests: Sequence[Request]) -> NDArray[np.float32]:
         """Logits (n, V) at the last token of every prompt, in the order of the requests."""
         found = np.empty((len(requests), self.engine.n_rows), np.float32)
-        places = {id(request): i for i, request in enumerate(requests)}
         prompts = self.readable([request.prompt for request in requests])
-        asked = list(zip(requests, prompts, strict=True))
-        for batch in self._batches(asked):
+        pairs = enumerate(zip(requests, prompts, strict=True))
+        for batch in self._batches([_Asked(i, request, ids) for i, (request, ids) in pairs]):
             flow, _ = self._begin(batch)
-            rows = self.engine.numpy(flow.logits)
-            for (request, _), row in zip(batch, rows, strict=True):
-                found[places[id(request)]] = row
+            found[[asked.place for asked in batch]] = self.engine.numpy(flow.logits)
         return found
 
     def score(self, continuations: Sequence[Continuation]) -> Iterator[Scored]:
@@ -101,10 +120,8 @@ class Asker:
             text, prompt = self.tokenizer.encode(one.text), self.ids_of(one.prompt)
             if not text:
                 yield Scored(one.key, 0.0, 0)
-            elif not prompt:
-                yield Scored(one.key, None, len(text), "empty_prompt")
-            elif len(prompt) + len(text) > self.n_context:
-                yield Scored(one.key, None, len(text), "context_length")
+            elif fault := self._fault(prompt, len(text)):
+                yield Scored(one.key, None, len(text), fault)
             else:
                 waiting.append((one, prompt, text))
         waiting.sort(key=lambda w: (len(w[1]) + len(w[2]), w[0].key))
@@ -116,12 +133,10 @@ class Asker:
             yield from self._scored(waiting[start : start + size])
             start += size
 
-    def _held(self, batch: Sequence[tuple[Continuation, tuple[int, ...], tuple[int, ...]]]) -> int:
+    def _held(self, batch: Sequence[tuple[Continuation, Ids, Ids]]) -> int:
         return len(batch) * max(len(text) + 1 for _, _, text in batch) * self.engine.n_rows
 
-    def _scored(
-        self, batch: Sequence[tuple[Continuation, tuple[int, ...], tuple[int, ...]]]
-    ) -> Iterator[Scored]:
+    def _scored(self, batch: Sequence[tuple[Continuation, Ids, Ids]]) -> Iterator[Scored]:
         torch = self.engine.torch
         keep = max(len(text) for _, _, text in batch) + 1
         logits = self.engine.read(
@@ -140,58 +155,70 @@ class Asker:
             else:
                 yield Scored(one.key, None, len(text), "non_finite_logits")
 
+    def _survived(
+        self, batch: Sequence[_Asked], encoded: Mapping[tuple[str, ...], Encoded]
+    ) -> list[Result]:
+        """Results of a batch; one that memory is too small for is asked in halves."""
+        try:
+            return list(self._answered(batch, encoded))
+        except RuntimeError as error:
+            if not _is_memory(self.engine.torch, error):
+                msg = f"the model failed: {error}"
+                raise BackendError(msg) from error
+        if len(batch) == 1:
+            return [Result.failed(batch[0].request.key, "out_of_memory")]
+        half = len(batch) // 2
+        return [
+            *self._survived(batch[:half], encoded),
+            *self._survived(batch[half:], encoded),
+        ]
+
     def _answered(
-        self,
-        batch: Sequence[tuple[Request, tuple[int, ...]]],
-        encoded: Mapping[tuple[str, ...], Mapping[str, tuple[int, ...]]],
+        self, batch: Sequence[_Asked], encoded: Mapping[tuple[str, ...], Encoded]
     ) -> Iterator[Result]:
         flow, reused = self._begin(batch)
-        requests, prompts = [r for r, _ in batch], [ids for _, ids in batch]
-        if not requests[0].allowed:
+        if not batch[0].request.allowed:
+            requests, prompts = [a.request for a in batch], [a.ids for a in batch]
             yield from write(
                 self.engine, flow, requests, prompts, self.tokenizer, ends=self.ends, reused=reused
             )
             return
-        for row, (request, ids) in enumerate(batch):
+        for row, asked in enumerate(batch):
+            request = asked.request
             choose = choose_first if request.max_tokens == 1 else choose_text
             result = choose(self.engine, flow, row, request, encoded[request.allowed])
-            yield replace(result, n_prompt=len(ids), n_reused=reused[row])
+            yield replace(result, n_prompt=len(asked.ids), n_reused=reused[row])
 
-    def _begin(self, batch: Sequence[tuple[Request, tuple[int, ...]]]) -> tuple[Flow, list[int]]:
+    def _begin(self, batch: Sequence[_Asked]) -> tuple[Flow, list[int]]:
         """The batch behind its prompts, and the tokens of each whose work was reused."""
-        shared = _shared(*batch[0], reuse=not self.engine.n_intervening)
-        rows = [
-            Row(ids, request.noise, request.seed, request.noise_scale) for request, ids in batch
-        ]
-        flow, n_reusing = self.engine.begin(rows, prefix=len(shared))
+        n_shared = len(batch[0].shared(reuse=not self.engine.n_intervening))
+        flow, n_reusing = self.engine.begin([asked.row for asked in batch], prefix=n_shared)
         first = len(batch) - n_reusing
-        return flow, [0 if i < first else len(shared) for i in range(len(batch))]
+        return flow, [0 if i < first else n_shared for i in range(len(batch))]
 
-    def _batches(
-        self, asked: Sequence[tuple[Request, tuple[int, ...]]]
-    ) -> Iterator[Sequence[tuple[Request, tuple[int, ...]]]]:
+    def _batches(self, asked: Sequence[_Asked]) -> Iterator[Sequence[_Asked]]:
         """Requests that share a prefix, and answer freely or from a list, by length in tokens."""
-        groups: dict[Any, list[tuple[Request, tuple[int, ...]]]] = {}
-        for pair in asked:
-            shared = _shared(*pair, reuse=not self.engine.n_intervening)
+        groups: dict[Any, list[_Asked]] = {}
+        for one in asked:
+            shared = one.shared(reuse=not self.engine.n_intervening)
             # padding behind a shared prefix takes places of a window of attention
-            length = len(pair[1]) if shared and self.engine.has_window else None
-            groups.setdefault((shared, bool(pair[0].allowed), length), []).append(pair)
+            length = len(one.ids) if shared and self.engine.has_window else None
+            groups.setdefault((shared, bool(one.request.allowed), length), []).append(one)
         for group in groups.values():
-            group.sort(key=lambda pair: (len(pair[1]), pair[0].key))
+            group.sort(key=lambda one: (len(one.ids), one.request.key))
             for start in range(0, len(group), self.batch_size):
                 yield group[start : start + self.batch_size]
 
-    def _fault(self, ids: tuple[int, ...], n_more: int) -> str | None:
+    def _fault(self, ids: Ids, n_more: int) -> str | None:
         if not ids:
             return "empty_prompt"
+        if min(ids) < 0 or max(ids) >= self.engine.n_embedded:
+            return "unknown_token"
         return "context_length" if len(ids) + n_more > self.n_context else None
 
-    def _allowed(
-        self, requests: Sequence[Request]
-    ) -> Mapping[tuple[str, ...], Mapping[str, tuple[int, ...]]]:
+    def _allowed(self, requests: Sequence[Request]) -> Mapping[tuple[str, ...], Encoded]:
         """Ids of every list of allowed answers, refused where they cannot be chosen among."""
-        found: dict[tuple[str, ...], Mapping[str, tuple[int, ...]]] = {}
+        found: dict[tuple[str, ...], Encoded] = {}
         for request in requests:
             if request.allowed and request.allowed not in found:
                 encoded = {text: self.tokenizer.encode(text) for text in request.allowed}
@@ -213,8 +240,6 @@ class Asker:
         return found
 
 
-def _shared(request: Request, ids: tuple[int, ...], *, reuse: bool) -> tuple[int, ...]:
-    """The prefix that may be reused: never the whole prompt, never under noise."""
-    if not reuse or request.noise:
-        return ()
-    return ids[: min(request.shared, len(ids) - 1)]
+def _is_memory(torch: Any, error: RuntimeError) -> bool:
+    """Whether memory ran out: on the CPU that is a plain error with words."""
+    return isinstance(error, torch.OutOfMemoryError) or "allocate" in str(error)

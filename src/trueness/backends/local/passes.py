@@ -32,6 +32,8 @@ class Engine:
     device : str
     n_rows : int
         Ids whose logits count: all that the tokenizer knows.
+    n_context : int
+        Tokens of a row.
     """
 
     torch: Any = field(repr=False)
@@ -40,11 +42,17 @@ class Engine:
     parts: Parts | None = field(repr=False)
     device: str
     n_rows: int
+    n_context: int
     moment: Moment | None = field(default=None, repr=False)
     n_intervening: int = 0
     _prefix: tuple[tuple[int, ...], Any] | None = field(default=None, repr=False)
     _spread: float | None = field(default=None, repr=False)
     _calls: tuple[tuple[int, ...], tuple[BlockCall, ...]] | None = field(default=None, repr=False)
+
+    @property
+    def n_embedded(self) -> int:
+        """Ids that have an embedding."""
+        return int(self.model.get_input_embeddings().weight.shape[0])
 
     @property
     def is_eager(self) -> bool:
@@ -86,7 +94,8 @@ class Engine:
         torch = self.torch
         column = torch.tensor(ids, device=self.device)[:, None]
         flow.mask = torch.cat([flow.mask, flow.mask.new_ones((len(ids), 1))], dim=1)
-        positions = flow.lengths[:, None]
+        # a row that has ended goes on beside the others, and must not leave the known places
+        positions = flow.lengths[:, None].clamp(max=self.n_context - 1)
         flow.lengths = flow.lengths + 1
         moment = Moment(positions, torch.ones_like(column).bool(), flow.prompt_lengths)
         flow.logits = self.call(column, None, flow.mask, moment, cache=flow.cache)[:, -1]
@@ -141,7 +150,7 @@ class Engine:
         """
         torch, n = self.torch, len(tails)
         longest = max(map(len, tails))
-        cache = copy.deepcopy(flow.cache)
+        cache = _copied(flow.cache)
         cache.batch_select_indices(torch.full((n,), row, device=self.device))
         ids = torch.tensor([[*t, *[0] * (longest - len(t))] for t in tails], device=self.device)
         front = flow.mask[row : row + 1].expand(n, -1)
@@ -266,6 +275,13 @@ class Engine:
         return cache
 
     def _repeated(self, cache: Any, n: int) -> Any:
-        copied = copy.deepcopy(cache)
+        copied = _copied(cache)
         copied.batch_repeat_interleave(n)
         return copied
+
+
+def _copied(cache: Any) -> Any:
+    """A cache whose layers can be given other keys and values; the tensors are the same ones."""
+    copied = copy.copy(cache)
+    copied.layers = [copy.copy(layer) for layer in cache.layers]
+    return copied
