@@ -118,6 +118,40 @@ def crossed_mean(
     )
 
 
+def log_slopes(blocks: Sequence[NDArray[np.float64]], at: Sequence[float]) -> NDArray[np.float64]:
+    r"""Slope of every entry over doublings: least squares on :math:`\log_2` of where it was seen.
+
+    Parameters
+    ----------
+    blocks : sequence of (n_rows, n_columns) float
+        One table for each place; nan where an entry is missing.
+    at : sequence of float
+        Places, each above 0.
+
+    Returns
+    -------
+    (n_rows, n_columns) float
+        nan where an entry is missing in any table.
+
+    Raises
+    ------
+    InputError
+        With fewer than two different places, or one that is not above 0.
+
+    Examples
+    --------
+    >>> log_slopes([np.array([[0.0]]), np.array([[0.5]])], [32, 128]).tolist()
+    [[0.25]]
+    """
+    if len(set(at)) < 2 or min(at) <= 0 or len(blocks) != len(at):  # noqa: PLR2004 - a slope
+        msg = f"places are {list(at)}; wanted two different ones or more, above 0, a table each."
+        raise InputError(msg)
+    x = np.log2(np.asarray(at, dtype=np.float64))
+    x = x - x.mean()
+    slopes: NDArray[np.float64] = np.tensordot(x, np.asarray(blocks), axes=1) / float(x @ x)
+    return slopes
+
+
 def between_share(groups: Sequence[NDArray[np.float64]]) -> float | None:
     r"""Share of the sum of squares that lies between groups: :math:`\eta^2`.
 

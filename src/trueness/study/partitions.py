@@ -11,6 +11,9 @@ from trueness.contract import Reading
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.sensors import orbits
+from trueness.sensors.orbits.certificate import Certificate
+from trueness.sensors.orbits.certify import certify
+from trueness.sensors.orbits.slots import slots_of
 from trueness.stats.crossed_means import KIND, crossed_mean
 from trueness.study.asked import Asked
 from trueness.study.declared import declared_by, params_of
@@ -67,6 +70,27 @@ def right_by_entity(table: AnswerTable, entities: Sequence[str]) -> Floats:
     n = np.bincount(at[seen], minlength=len(entities))
     mean: Floats = np.divide(total, n, out=np.full(len(entities), np.nan), where=n > 0)
     return mean
+
+
+def certified_shares(table: AnswerTable, relation: Relation, entities: Sequence[str]) -> Floats:
+    """(n_entities,): each answer's share of what is certified wrong in its orbit.
+
+    In one wording the shares add up to the certified errors of the relation's answer set. nan
+    where nothing came back; a no-answer has 0.
+    """
+    part, declared = declared_by(table, relation)
+    params = params_of(part, declared)
+    slots = slots_of(part, params)
+    found = certify(slots, params)
+    place = {name: i for i, name in enumerate(entities)}
+    shares = np.full(len(entities), np.nan)
+    for slot in np.flatnonzero(~slots.missing).tolist():
+        at = place.get(str(slots.entities[int(slots.entity[slot])]))
+        if at is None or not isinstance(found, Certificate):
+            continue
+        proved = bool(found.withheld[slot]) and found.share is not None
+        shares[at] = np.nan_to_num(shares[at]) + (found.share_of(slot) or 0.0 if proved else 0.0)
+    return shares
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,12 @@ RUNNERS = {
     "certificate-sweep": "trueness.study.sweep",
     "choose-objective": "trueness.study.objectives",
     "injectivity-audit": "trueness.study.injectivity",
+    "observable-choice": "trueness.study.observables",
     "prefix-character": "trueness.study.prefix_character",
+    "prefix-length": "trueness.study.prefix_length",
     "prefix-repair": "trueness.study.prefix_repair",
+    "system-prompts": "trueness.study.prompts",
+    "templates-join": "trueness.study.joining",
 }
 """The id of a study, and the module whose ``run`` carries it out."""
 
