@@ -118,3 +118,19 @@ def test_it_is_in_the_fingerprint_and_no_threshold_depends_on_it() -> None:
 def test_a_number_that_is_none_is_refused(given_: dict[str, Any]) -> None:
     with pytest.raises(InputError, match="give a whole number from"):
         seen(table([2, 2]), **given_)
+
+
+def test_the_kernel_has_this_level_alone_and_it_is_its_own_mean() -> None:
+    rows = table([2] * 7)
+    reading = seen(rows, sensor="energy.kernel", kernel="poly", degree=2)
+    assert {i.extra["chance"] for i in reading.per_item} == {None}
+    found = levels(reading)
+    claim = rows[0]["claim"]
+    others = seen(
+        [{**row, "claim": claim, "item": row["item"]} for row in rows[1:]],
+        sensor="energy.kernel",
+        kernel="poly",
+        degree=2,
+    )
+    assert found["i0"][0] == pytest.approx(fmean(i.value or 0.0 for i in others.per_item))
+    assert "chance_empirical" not in seen(rows, sensor="energy.cone").details

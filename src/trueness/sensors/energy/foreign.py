@@ -1,7 +1,7 @@
 """The chance level that a table itself shows: claims against other sources' evidence."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from trueness.sensors.energy.params import Params
 from trueness.stats.span_columns import measure_columns
 from trueness.stats.span_item import SpanItem
 from trueness.stats.span_rules import SpanRules
+from trueness.stats.span_variants import Variant
 from trueness.table.evidence import EvidenceTable
 
 FEWEST = 4
@@ -37,7 +38,12 @@ class Foreign:
 
 
 def foreign_levels(
-    table: EvidenceTable, ready: Mapping[int, SpanItem], rules: SpanRules, params: Params
+    table: EvidenceTable,
+    ready: Mapping[int, SpanItem],
+    rules: SpanRules,
+    params: Params,
+    *,
+    look: Callable[[SpanItem, SpanRules], Variant] | None = None,
 ) -> dict[int, Foreign]:
     """The level of every claim that can be measured, by row; of those drawn, in a large table.
 
@@ -53,13 +59,18 @@ def foreign_levels(
     rules : SpanRules
     params : Params
         ``foreign`` sources a claim, for at most ``foreign_claims`` claims.
+    look : callable, optional
+        Another measure than the energy of the span, one claim at a time.
     """
     if not params.foreign:
         return {}
     drawn = _drawn(table, list(ready), params.seed)
     found: dict[int, Foreign] = {}
     pairs = _pairs(table, drawn, params)
-    sums = _energies(ready, pairs, rules, table)
+    if look is None:
+        sums = _energies(ready, pairs, rules, table)
+    else:
+        sums = _looked(ready, pairs, rules, look)
     for row in drawn[: params.foreign_claims]:
         values = sums.get(row, [])
         if len(values) < min(FEWEST, params.foreign):
@@ -140,6 +151,23 @@ def _energies(
             for row, value in zip(pairs[other], values, strict=True):
                 if np.isfinite(value):
                     found.setdefault(row, []).append(value)
+    return found
+
+
+def _looked(
+    ready: Mapping[int, SpanItem],
+    pairs: Mapping[int, Sequence[int]],
+    rules: SpanRules,
+    look: Callable[[SpanItem, SpanRules], Variant],
+) -> dict[int, list[float]]:
+    """The same by another measure, pair by pair."""
+    found: dict[int, list[float]] = {}
+    for other, rows in pairs.items():
+        evidence = ready[other]
+        for row in rows:
+            value = look(SpanItem(ready[row].claim, evidence.evidence, evidence.texts), rules).value
+            if value is not None:
+                found.setdefault(row, []).append(value)
     return found
 
 

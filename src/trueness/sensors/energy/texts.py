@@ -142,7 +142,9 @@ def _figures(item: ItemReading, claim: str, level: Mapping[str, Json]) -> tuple[
         for name, words, sign in _RIVALS
         if isinstance(value := extra.get(name), float)
     ]
-    found.append(Fact("chance", f"{_number(extra.get('chance')):.3f}", "a random direction"))
+    picked = "; the evidence was picked by similarity" * (extra.get("chance_basis") == "selected")
+    at = f"{_number(extra.get('chance')):.3f}"
+    found.append(Fact("chance", at, f"a random direction{picked}"))
     foreign = level.get("mean")
     if isinstance(foreign, float):
         found.append(Fact("with foreign evidence", f"{foreign:.3f}", f"{level['m']} other sources"))

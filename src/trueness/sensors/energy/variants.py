@@ -1,6 +1,6 @@
 """Other measures of a claim against its evidence: each a sensor with a contract of its own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -13,6 +13,7 @@ from trueness.sensors.claim_reading import Sight, histogram, no_claims, reading_
 from trueness.sensors.claims import VERSION, embedder_identity, span_item, vectors_of
 from trueness.sensors.energy import BLIND, CONTRACT
 from trueness.sensors.energy.draw import claims
+from trueness.sensors.energy.foreign import foreign_levels, summary
 from trueness.sensors.energy.measure import check_passages
 from trueness.sensors.energy.params import Params
 from trueness.sensors.instrument import Instrument
@@ -128,8 +129,12 @@ def _measure(
     look: Callable[..., Variant],
     named: tuple[str, ...],
     context: Callable[[EvidenceTable, int], Context],
+    empirical: bool,
 ) -> Reading:
-    """The reading of one variant; ``named`` are the parameters that it alone has."""
+    """The reading of one variant; ``named`` are the parameters that it alone has.
+
+    ``empirical``: its chance level is known from other sources' evidence only.
+    """
     if not isinstance(table, EvidenceTable):
         return no_claims(contract)
     params = params or made()
@@ -153,7 +158,8 @@ def _measure(
             **params.identity(rules.embedding_noise),
             "variant": plain({**own, **declared}),
         },
-        details={},
+        details=_empirical(table, items, rules, params, partial(look, **own)) if empirical else {},
+        aside=params.aside() if empirical else {},
     )
     name = contract.sensor
 
@@ -172,6 +178,23 @@ def _measure(
     return reading_of(table, sight, params, said=said, draw=draw)
 
 
+def _empirical(
+    table: EvidenceTable,
+    items: Sequence[ItemReading],
+    rules: SpanRules,
+    params: Params,
+    look: Look,
+) -> dict[str, Json]:
+    """The chance level of a measure that has none of random directions."""
+    ready = {
+        row: item
+        for row, seen in enumerate(items)
+        if seen.value is not None and isinstance(item := span_item(table, row), SpanItem)
+    }
+    levels = foreign_levels(table, ready, rules, params, look=look)
+    return {"chance_empirical": summary(table, levels, params)}
+
+
 def _entry(table: EvidenceTable, row: int, look: Look, rules: SpanRules) -> ItemReading:
     name, item = table.item[row] or "", span_item(table, row)
     extra: dict[str, Json] = dict.fromkeys(_CONTRACTED)
@@ -184,7 +207,8 @@ def _entry(table: EvidenceTable, row: int, look: Look, rules: SpanRules) -> Item
     extra |= {key: plain(value) for key, value in figures.items()}
     if found.span is not None:
         extra |= {key: plain(getattr(found.span, key)) for key in _OF_SPAN}
-    extra["n"] = sum(bool(p.strip()) for p in table.passages(row)) if found.value else None
+    measured = found.value is not None
+    extra["n"] = sum(bool(p.strip()) for p in table.passages(row)) if measured else None
     return ItemReading(name, found.state, found.reason, found.value, extra)
 
 
@@ -194,9 +218,17 @@ def _instrument(
     made: type[Params] = Params,
     named: tuple[str, ...] = (),
     context: Callable[[EvidenceTable, int], Context] = _no_context,
+    *,
+    empirical: bool = False,
 ) -> Instrument:
     measure = partial(
-        _measure, contract=contract, made=made, look=look, named=named, context=context
+        _measure,
+        contract=contract,
+        made=made,
+        look=look,
+        named=named,
+        context=context,
+        empirical=empirical,
     )
     return Instrument(contract, made, measure)
 
@@ -295,4 +327,5 @@ KERNEL = _instrument(
     span_variants.kernel,
     KernelParams,
     ("kernel", "width", "degree"),
+    empirical=True,
 )
