@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from trueness.backends import Entailer
+from trueness.backends.entailers import open_entailer
 from trueness.backends.entailment import Entailment, judge_pairs, label_order
 from trueness.backends.vectors import VectorCache
 from trueness.contract.errors import AmbiguousLabels, BackendError, InputError
@@ -191,3 +192,21 @@ def test_a_model_that_is_not_there_is_one_clear_error(checkpoint: Path, tmp_path
     assert checkpoint.is_dir()
     with pytest.raises(BackendError, match="cannot be loaded"):
         CrossEncoder(str(tmp_path))
+
+
+def test_an_entailer_is_opened_by_name_with_its_labels(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[tuple[str, object]] = []
+
+    class Stub:
+        def __init__(self, name: str, *, revision: str | None, labels: object) -> None:
+            made.append((name, (revision, labels)))
+
+    monkeypatch.setattr("trueness.backends.cross_encoder.CrossEncoder", Stub)
+    found = open_entailer("cross-encoder:org/name", revision="r", labels={"entailment": 0})
+    assert isinstance(found, Stub)
+    assert made == [("org/name", ("r", {"entailment": 0}))]
+    ready = Scripted()
+    assert open_entailer(ready) is ready
+    for name in ("cross-encoder:", "nli", "hf:x"):
+        with pytest.raises(InputError, match="known is cross-encoder:NAME_OR_FOLDER"):
+            open_entailer(name)

@@ -487,6 +487,29 @@ def test_pictures_are_seen_and_fit_the_screen(browser: Any, tmp_path: Path, widt
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_page_without_a_reading_shows_its_blocks(
+    browser: Any, tmp_path: Path, width: int
+) -> None:
+    path = tmp_path / "page.html"
+    made = (b.Statement("At most 0.05 are accepted." + "w" * 90), votes(), dots(), texts("w" * 90))
+    path.write_text(report.page({}, overview=made, title="A gate"), "utf-8")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.get(path.as_uri())
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    assert browser.find_element("css selector", ".second").text.startswith("At most 0.05")
+    shades = browser.execute_script(
+        "return [...document.querySelectorAll('.stretch[class*=step-]')]"
+        ".map(e => getComputedStyle(e).backgroundColor)"
+    )
+    assert len(set(shades)) == 5
+    assert "0 readings" not in browser.page_source
+
+
+@pytest.mark.browser
 def test_a_page_of_pictures_runs_no_text_and_loads_nothing(browser: Any, tmp_path: Path) -> None:
     shown = show(browser, tmp_path, reading(label=SCRIPT))
     assert shown.get_log("browser") == []
