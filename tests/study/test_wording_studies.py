@@ -155,13 +155,15 @@ def test_shares_of_an_orbit_add_up_to_what_is_certified() -> None:
             "entity": e,
             "relation": "capital",
             "template": "t",
-            "completion": a or "",
             "condition": "none",
             "target": list(g),
         }
         for e, a, g in zip(relation.entities, said, relation.golds, strict=True)
     ]
-    answered = [{**r, "answer": a} for r, a in zip(rows, said, strict=True)]
+    answered = [
+        {**r, "answer": a, "outcome": "answered" if a else "no_answer"}
+        for r, a in zip(rows, said, strict=True)
+    ]
     keyed = [{**r, "target": [g.casefold() for g in r["target"]]} for r in answered]
     table = replace(read_answers(keyed), extractor=extractor_name("short_cut"))
     shares = certified_shares(table, relation, relation.entities)

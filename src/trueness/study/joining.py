@@ -53,7 +53,8 @@ def run(
 def _row(asked: Asked, relation: str, condition: str) -> Record:
     part, loaded = part_of(asked, relation, condition), asked.relations[relation]
     found = measured(asked, relation, condition)
-    first = slots_of(only_template(part), _params(only_template(part), loaded))
+    one = only_template(part, loaded)
+    first = slots_of(one, _params(one, loaded))
     slots = slots_of(part, _params(part, loaded))
     single, n = joint_blocks(grid(first))
     joint, n_joint = joint_blocks(grid(slots))

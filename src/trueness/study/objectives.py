@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trueness.contract import Reading
 from trueness.contract.serial import Json
@@ -21,7 +22,6 @@ from trueness.study.partitions import (
     only_template,
     part_of,
     reading_of,
-    right,
     right_by_entity,
 )
 from trueness.study.results import Record
@@ -31,6 +31,7 @@ GARBAGE = "distinct_garbage"
 """A candidate that no model gave: every entity its own nonsense, the same in every wording."""
 _T1, _T1_STAR, _A = "t1", "t1_star", "a"
 
+Floats = NDArray[np.float64]
 Measure = Callable[[AnswerTable], Reading]
 
 
@@ -99,7 +100,7 @@ def _rows(asked: Asked, relation: str) -> Iterator[Record]:
     entities = asked.relations[relation].entities
     accuracy: dict[str, float] = {}
     for condition in table.conditions:
-        part = only_template(table.only(condition))
+        part = only_template(table.only(condition), asked.relations[relation])
         accuracy[condition] = float(np.nanmean(right_by_entity(part, entities)))
         if condition != GARBAGE:
             yield {**measured(asked, relation, condition).row, "accuracy": accuracy[condition]}
@@ -118,7 +119,7 @@ def _choice(
     names: Sequence[str],
     accuracy: Mapping[str, float],
 ) -> dict[str, Json]:
-    shown = only_template(table) if objective.one_template else table
+    shown = only_template(table, relation) if objective.one_template else table
     costs = {name: i for i, name in enumerate(names)}  # declared order breaks ties
     decision = choose_condition(
         shown,
@@ -168,10 +169,11 @@ def _contrast(asked: Asked, chosen: Sequence[Record], name: str) -> dict[str, Js
             continue
         called, taken = str(row["relation"]), str(row["chosen"])
         where.append(f"{called}: {taken}")
-        before = right(only_template(part_of(asked, called, "none")))
+        loaded = asked.relations[called]
+        before = _in_order(only_template(part_of(asked, called, "none"), loaded), loaded)
         after = np.zeros_like(before)
         if taken != GARBAGE:
-            after = right(only_template(part_of(asked, called, taken)))
+            after = _in_order(only_template(part_of(asked, called, taken), loaded), loaded)
         both = ~np.isnan(before) & ~np.isnan(after)
         n += int(both.sum())
         regressed += int((before[both] > after[both]).sum())
@@ -186,3 +188,8 @@ def _contrast(asked: Asked, chosen: Sequence[Record], name: str) -> dict[str, Js
         "p": float(test.p_exact),
         "where": where,
     }
+
+
+def _in_order(table: AnswerTable, relation: Relation) -> Floats:
+    """(n_entities,): right answers, entities as the relation lists them."""
+    return right_by_entity(table, relation.entities)

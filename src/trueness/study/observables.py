@@ -11,7 +11,7 @@ from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
-from trueness.study.partitions import measured, part_of, right
+from trueness.study.partitions import measured, part_of, right_by_entity
 from trueness.study.results import Record
 from trueness.table import AnswerTable
 
@@ -98,12 +98,13 @@ def _contrast(tables: dict[str, Asked], coarse: str, fine: str) -> dict[str, Jso
     for relation in tables[fine].relations:
         for condition in tables[fine].table.conditions:
             certified = measured(tables[coarse], relation, condition).row["t1_star"]
-            wrong = 1.0 - right(part_of(tables[fine], relation, condition))
-            other = 1.0 - right(part_of(tables[coarse], relation, condition))
+            entities = tables[fine].relations[relation].entities
+            wrong = 1.0 - right_by_entity(part_of(tables[fine], relation, condition), entities)
+            other = 1.0 - right_by_entity(part_of(tables[coarse], relation, condition), entities)
             n += 1
             if isinstance(certified, int) and certified > np.nansum(wrong):
                 above.append(f"{relation} {condition}")
-            disagree += int(np.nansum(np.abs(wrong - other))) if len(wrong) == len(other) else 0
+            disagree += int(np.nansum(np.abs(wrong - other)))
     return {
         "n": n,
         "estimate": len(above),

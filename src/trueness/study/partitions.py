@@ -154,12 +154,11 @@ def accuracy_of(values: Floats) -> dict[str, Json]:
     return found
 
 
-def only_template(table: AnswerTable, number: int = 0) -> AnswerTable:
-    """The rows of one wording, by its place among those that were asked."""
+def only_template(table: AnswerTable, relation: Relation, number: int = 0) -> AnswerTable:
+    """The rows of one wording of a relation, by its place in the relation's file."""
     if table.template is None:
         return table
-    wanted = list(dict.fromkeys(table.template.values()))[number]
-    return table.take(table.template.codes == _code(table.template, str(wanted)))
+    return table.take(table.template.codes == _code(table.template, relation.templates[number]))
 
 
 def matrix(
