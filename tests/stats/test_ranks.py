@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
 from trueness.stats.lens import emergence, lens_curve, rank_summary
-from trueness.stats.ranks import gold_ranks, ranks_in_answers, ranks_of_others
+from trueness.stats.ranks import gold_ranks, ranks_in_answers, ranks_of_others, token_ranks
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +33,14 @@ def test_a_rank_counts_the_tokens_above_and_level(pair: tuple[Floats, list[int]]
         assert found.rank_worst[i] == sum(v >= row[g] for v in row)
         assert found.gap[i] == max(row) - row[g]
         assert found.chosen[i] == row.index(max(row))
+
+
+@given(items())
+def test_the_short_way_gives_the_same_ranks(pair: tuple[Floats, list[int]]) -> None:
+    z, golds = pair
+    z = np.vstack([z, np.full(z.shape[1], np.nan)])
+    long, short = gold_ranks(z, [*golds, 0]).rank, token_ranks(z, [*golds, 0])
+    np.testing.assert_array_equal(short, long)
 
 
 @given(items(), st.integers(-50, 50))

@@ -29,6 +29,7 @@ RUNNERS = {
     "C19": "trueness.study.short_sentences",
     "C7": "trueness.study.transfer",
     "C9": "trueness.study.copies",
+    "answer-presence": "trueness.study.answer_presence",
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
     "detector-power": "trueness.study.detector_power",
