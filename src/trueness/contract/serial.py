@@ -51,14 +51,17 @@ def plain(value: object, where: str = "value") -> Json:
     raise CannotSerialise(msg)
 
 
-def dumps(value: object, *, indent: int | None = None) -> str:
-    """Strict JSON text of a value; lone surrogates are escaped so that any file can hold it."""
-    ready = plain(value)
-    text = json.dumps(ready, ensure_ascii=False, allow_nan=False, indent=indent)
+def dumps(value: object, *, indent: int | None = None, compact: bool = False) -> str:
+    """Strict JSON text of a value; lone surrogates are escaped so that any file can hold it.
+
+    ``compact`` leaves out the spaces between entries.
+    """
+    ready, marks = plain(value), (",", ":") if compact else None
+    text = json.dumps(ready, ensure_ascii=False, allow_nan=False, indent=indent, separators=marks)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return json.dumps(ready, ensure_ascii=True, allow_nan=False, indent=indent)
+        return json.dumps(ready, allow_nan=False, indent=indent, separators=marks)
     return text
 
 

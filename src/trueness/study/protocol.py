@@ -269,7 +269,8 @@ def fitted(
 
 
 def _exact(column: Floats) -> list[Json]:
-    return [None if np.isnan(v) else v for v in column.tolist()]
+    """Whole numbers without their point: shorter, and read back as the same."""
+    return [None if np.isnan(v) else int(v) if v.is_integer() else v for v in column.tolist()]
 
 
 def _floats(column: Sequence[float | None] | Floats) -> Floats:

@@ -173,7 +173,7 @@ def write_result(result: Result, path: Path, *, table: Sequence[Record] = ()) ->
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
     if table:
-        lines = "".join(dumps(plain(row)) + "\n" for row in table)
+        lines = "".join(dumps(row, compact=True) + "\n" for row in table)
         path.with_suffix(".table.jsonl").write_text(lines, encoding="utf-8")
     return path
 
