@@ -153,3 +153,20 @@ def test_a_noise_that_is_no_number_is_refused() -> None:
         embed_table(table(("a", ["b"])), Letters(), noise=float("nan"))
     with pytest.raises(InputError, match="has no default noise"):
         embed_table(table(("a", ["b"])), Letters(dtype="q4"))
+
+
+class Foreigner(Letters):
+    """Knows no word with a letter beyond ASCII."""
+
+    def unread(self, texts: Sequence[str]) -> tuple[float, ...]:
+        return tuple(1.0 if not t.isascii() else 0.0 for t in texts)
+
+
+def test_texts_that_the_embedder_does_not_know_are_counted_and_said() -> None:
+    rows = table(("Ann won.", ["Ann ran."]), ("\u0b85\u0ba9\u0bcd", ["Ann ran.", "\u10d0\u10dc"]))
+    found = embed_table(rows, Foreigner()).vectors
+    assert found is not None
+    assert any(note.startswith("Of 2 of 4 texts the embedder knows less") for note in found.notes)
+    plain = embed_table(table(("Ann won.", ["Ann ran."])), Foreigner()).vectors
+    assert plain is not None
+    assert not plain.notes

@@ -258,6 +258,26 @@ def test_every_picture_is_named_or_hidden_from_a_screen_reader() -> None:
     assert all(a["aria-hidden"] == "true" for a in hidden)
 
 
+def test_texts_of_any_length_stay_within_a_page() -> None:
+    big = '&<>"' * 200
+    cells = tuple((big, big) for _ in range(12))
+    text = b.MarkedText(
+        big,
+        tuple(b.Stretch(big, i % 5, big, 0.5, i > 2, big) for i in range(30)),
+        big,
+        0.5,
+        0.9,
+        tuple(b.Fact(big, big, big) for _ in range(8)),
+        b.Table(big, ("a", "b"), cells, 12),
+        verdict=big,
+        note=big,
+    )
+    block = b.MarkedTexts("x", (text,) * 24, 10_000, ("a",) * 5)
+    html = report.page({}, overview=(block,) * 3)
+    assert len(html.encode()) < MAX_BYTES
+    assert "of 10,000 shown" in html
+
+
 def test_a_shade_is_a_sign_and_words_too() -> None:
     text, page, md = (f(reading()) for f in (report.text, report.page, report.markdown))
     for form in (text, md):
