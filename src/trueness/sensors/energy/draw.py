@@ -43,7 +43,7 @@ def blocks(reading: Reading, table: EvidenceTable, params: Params) -> tuple[Bloc
     level = chance if isinstance(chance, float) else None
     out: list[Block] = [
         histogram(reading, (0.0, 1.0), chance=level, name="energy"),
-        rivals(reading),
+        rivals(reading, table),
         claim_texts(reading, table),
         claims(reading, table),
     ]
@@ -53,7 +53,7 @@ def blocks(reading: Reading, table: EvidenceTable, params: Params) -> tuple[Bloc
     return tuple(out)
 
 
-def rivals(reading: Reading) -> IntervalDots:
+def rivals(reading: Reading, table: EvidenceTable) -> IntervalDots:
     """The mean energy beside its chance levels and beside what is simpler than it."""
     found = reading.details
     chance = found.get("chance")
@@ -72,6 +72,7 @@ def rivals(reading: Reading) -> IntervalDots:
         for label, value, role in lines
         if isinstance(value, (int, float))
     ]
+    lengths = [len(c) for c in table.claim.values() if c is not None]
     return IntervalDots(
         "Energy beside chance and beside simpler measures",
         tuple(dots),
@@ -79,7 +80,8 @@ def rivals(reading: Reading) -> IntervalDots:
         limits=(0.0, 1.0),
         axis="mean over the measured claims",
         band=reading.interval_kind or "",
-        note="Where a simpler measure tells claims apart as well, the span adds nothing.",
+        note="Where a simpler measure tells claims apart as well, the span adds nothing; nor does "
+        f"it where length does (claims here have {min(lengths):,} to {max(lengths):,} characters).",
     )
 
 
@@ -93,8 +95,9 @@ def claims(reading: Reading, table: EvidenceTable) -> Table:
     place = {item: row for row, item in enumerate(table.item.values())}
     rows = tuple(_claim(item, table, place[item.item]) for item in shown)
     heads = (
-        "item", "energy", "energy / chance", "passages", "rank", "claim", "most support", "state",
-    )  # fmt: skip
+        *("item", "energy", "of chance", "characters", "passages", "rank"),
+        *("claim", "most support", "state"),
+    )
     return Table(
         "Claims",
         heads,
@@ -112,6 +115,7 @@ def _claim(item: ItemReading, table: EvidenceTable, row: int) -> tuple[Cell, ...
     return (
         cut(item.item, SHORT),
         *(round(v, 4) if isinstance(v, float) else None for v in numbers),
+        len(table.claim[row] or ""),
         len(table.passages(row)),
         _whole(item.extra.get("rank")),
         cut(table.claim[row] or "", TEXT),
@@ -154,7 +158,7 @@ def sentences(ranked: Sequence[ItemReading]) -> Table | None:
         )
         for name, part in found[:MAX_SENTENCES]
     )
-    heads = ("item", "sentence", "text", "energy", "energy / chance", "is a")
+    heads = ("item", "sentence", "text", "energy", "of chance", "is a")
     return Table("Sentences, furthest outside first", heads, rows, n_rows=len(found))
 
 
