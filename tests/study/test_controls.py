@@ -15,7 +15,7 @@ import pytest
 from trueness.backends.registry import open_embedder
 from trueness.contract.serial import plain
 from trueness.study import embedded_inputs, populations
-from trueness.study.assessed import absent
+from trueness.study.assessed import above_half, absent
 from trueness.study.carrying_out import decide
 from trueness.study.control_ablation import GROUPS, PERMUTED, independent, permuted_within
 from trueness.study.control_axes import SECOND, by_size
@@ -363,6 +363,41 @@ def test_sources_that_share_a_name_stay_together_and_one_large_set_cannot_be_dea
     apart, why = disjoint_groups(made, folds=3)
     assert apart is None
     assert "no named entity" in why
+
+
+@pytest.mark.parametrize("declared", [True, False])
+def test_folds_without_a_shared_entity_are_built_where_the_data_allow_it(
+    declared: bool,  # noqa: FBT001 - a case
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows: list[dict[str, object]] = []
+    for source in range(60):
+        name = f"Anna Number{source // 2}" if not declared else "someone"
+        shown = [f"{name} is in group {source}.", f"She has the number {source}."]
+        for claim, label in ((shown[0], "supported"), ("Quite another thing.", "unsupported")):
+            more = {"entity": f"e{source // 2}"} if declared else {}
+            rows.append(
+                {"claim": claim, "evidence": shown, "label": label, "group": f"s{source}", **more}
+            )
+    inputs = own(rows, tmp_path, monkeypatch)
+    made = opened(quick("C4"), inputs=inputs, seed=0, repeats=1000).populations["labelled"]
+    apart, why = disjoint_groups(made, folds=3)
+    assert apart is not None, why
+    assert len(set(apart.tolist())) == 30
+    found = run(quick("C4"), inputs=inputs, seed=0, repeats=1000)
+    assert isinstance(found.contrasts["labelled_entity"]["estimate"], float)
+
+
+def test_the_made_world_without_its_labels_tells_nothing() -> None:
+    made = opened(quick("C1"), inputs=Inputs(world="synthetic"), seed=0, repeats=1000)
+    for part in control_of("C1").score(made):
+        turned = replace(part, unsupported=_turned(part.unsupported, part.groups, 1))
+        found = above_half(turned, "claim", replace(QUICK, resamples=400))
+        low, high = found["low"], found["high"]
+        assert isinstance(low, float)
+        assert isinstance(high, float)
+        assert low <= 0.5 <= high
 
 
 def test_a_combination_of_other_features_is_left_out_and_a_constant_too() -> None:
