@@ -36,6 +36,11 @@ class _Asked:
         return self.ids[: min(self.request.shared, len(self.ids) - 1)]
 
     @property
+    def n_more(self) -> int:
+        """The most tokens that are written behind the prompt, in columns of the batch."""
+        return 0 if self.request.allowed else self.request.max_tokens
+
+    @property
     def row(self) -> Row:
         return Row(self.ids, self.request.noise, self.request.seed, self.request.noise_scale)
 
@@ -206,8 +211,23 @@ class Asker:
             groups.setdefault((shared, bool(one.request.allowed), length), []).append(one)
         for group in groups.values():
             group.sort(key=lambda one: (len(one.ids), one.request.key))
-            for start in range(0, len(group), self.batch_size):
-                yield group[start : start + self.batch_size]
+            yield from self._cut(group)
+
+    def _cut(self, group: Sequence[_Asked]) -> Iterator[Sequence[_Asked]]:
+        """Batches that stay within the context, padding and the longest answer included.
+
+        A row that has ended goes on beside the others until they end too.
+        """
+        batch: list[_Asked] = []
+        longest = 0
+        for one in group:
+            more = max(longest, one.n_more)
+            if batch and (len(batch) == self.batch_size or len(one.ids) + more > self.n_context):
+                yield batch
+                batch, more = [], one.n_more
+            batch.append(one)
+            longest = more
+        yield batch
 
     def _fault(self, ids: Ids, n_more: int) -> str | None:
         if not ids:

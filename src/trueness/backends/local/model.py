@@ -62,9 +62,8 @@ class LocalModel(Inside):
         trained = getattr(loaded.model.config.get_text_config(), "max_position_embeddings", None)
         limits = [n for n in (self.n_context, trained) if n is not None]
         self.n_context = min(limits, default=1 << 20)
-        model, device = loaded.model, loaded.device
         self._engine = Engine(
-            loaded.torch, loaded.library, model, parts, device, rows, self.n_context
+            loaded.torch, loaded.library, loaded.model, parts, loaded.device, rows
         )
         self._asker = Asker(
             self._engine, tokenizer, _ends(loaded.model, tokenizer), self.batch_size, self.n_context

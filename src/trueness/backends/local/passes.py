@@ -32,8 +32,6 @@ class Engine:
     device : str
     n_rows : int
         Ids whose logits count: all that the tokenizer knows.
-    n_context : int
-        Tokens of a row.
     """
 
     torch: Any = field(repr=False)
@@ -42,7 +40,6 @@ class Engine:
     parts: Parts | None = field(repr=False)
     device: str
     n_rows: int
-    n_context: int
     moment: Moment | None = field(default=None, repr=False)
     n_intervening: int = 0
     _prefix: tuple[tuple[int, ...], Any] | None = field(default=None, repr=False)
@@ -94,8 +91,7 @@ class Engine:
         torch = self.torch
         column = torch.tensor(ids, device=self.device)[:, None]
         flow.mask = torch.cat([flow.mask, flow.mask.new_ones((len(ids), 1))], dim=1)
-        # a row that has ended goes on beside the others, and must not leave the known places
-        positions = flow.lengths[:, None].clamp(max=self.n_context - 1)
+        positions = flow.lengths[:, None]
         flow.lengths = flow.lengths + 1
         moment = Moment(positions, torch.ones_like(column).bool(), flow.prompt_lengths)
         flow.logits = self.call(column, None, flow.mask, moment, cache=flow.cache)[:, -1]
