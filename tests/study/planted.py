@@ -6,12 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from trueness.backends.protocol import Request, Result, Step
+from trueness.backends.scoring import Continuation, Scored
 from trueness.backends.scripted import BOS, ScriptedModel
 from trueness.collect import facts_of
 from trueness.study import asked as asking
+from trueness.study import constrained, ensembles
 from trueness.study.asked import declared_relations
 from trueness.study.carrying_out import Carried, carry_out
 from trueness.study.declarations import declared_study
@@ -26,7 +30,7 @@ class Words:
     """A word with the white space in front of it is one token, numbered by its hash."""
 
     bos: int | None = BOS
-    n_vocabulary: int = 1 << 41
+    n_vocabulary: int = 1 << 16
     special: frozenset[int] = frozenset({0, BOS, 2})
     seen: dict[str, int] = field(default_factory=dict)
 
@@ -39,7 +43,7 @@ class Words:
 
 
 def _number(word: str) -> int:
-    return 3 + int.from_bytes(hashlib.sha256(word.encode()).digest()[:5])
+    return 3 + int.from_bytes(hashlib.sha256(word.encode()).digest()[:5]) % (2**16 - 3)
 
 
 _WORD = re.compile(r"\s*\S+|\s+")
@@ -56,6 +60,8 @@ class Planted(ScriptedModel):
     known: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     n_asked: int = 0
     words: Words = field(default_factory=Words)
+    sure: Callable[[Request], float] = lambda _request: 1.0
+    finds: Callable[[str, str], float] = lambda _text, _answer: -1.0
 
     @property
     def tokenizer(self) -> Words:  # type: ignore[override] # words in place of bytes
@@ -63,6 +69,23 @@ class Planted(ScriptedModel):
 
     def _ids(self, prompt: str | tuple[int, ...]) -> tuple[int, ...]:
         return self.words.encode(prompt) if isinstance(prompt, str) else prompt
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset({"text", "logprobs", "tokens", "logits", "scores", "embeddings_in"})
+
+    def next_logits(self, requests: Sequence[Request]) -> NDArray[np.float32]:
+        """A peak at the first token of what is said, as high as the rule `sure` says."""
+        out = np.zeros((len(requests), self.words.n_vocabulary), np.float32)
+        for i, (request, result) in enumerate(zip(requests, self.complete(requests), strict=True)):
+            out[i, result.steps[0].id] = self.sure(request)
+        return out
+
+    def score(self, continuations: Sequence[Continuation]) -> Iterator[Scored]:
+        for one in continuations:
+            ids = self._ids(one.prompt)
+            text = self.tokenizer.decode([i for i in ids if i != BOS])
+            yield Scored(one.key, self.finds(text, one.text.strip()), 1)
 
     def complete(self, requests: Sequence[Request]) -> Iterator[Result]:
         for request in requests:
@@ -91,6 +114,7 @@ def run_on(
     limit: int | None = None,
     seed: int = 0,
     relations: Sequence[str] | None = None,
+    **more: Any,
 ) -> Carried:
     """A study on a planted model; its requests cached in a folder of the test."""
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
@@ -99,12 +123,13 @@ def run_on(
     asked = declared_relations(declaration, most)
     if relations is not None:
         asked = {name: asked[name] for name in relations}
-        kept = asked
-        monkeypatch.setattr(asking, "declared_relations", lambda *_: kept)
     known = {r.name: facts_of(r) for r in asked.values()}
 
     def opened(_name: str, _options: object = None, **_given: object) -> Planted:
-        return Planted("garbage", {"x": "y"}, rule=rule, known=known)
+        return Planted("garbage", {"x": "y"}, rule=rule, known=known, **more)
 
+    for module in (asking, constrained, ensembles):
+        if hasattr(module, "declared_relations") and relations is not None:
+            monkeypatch.setattr(module, "declared_relations", lambda *_: asked)
     monkeypatch.setattr(asking, "open_model", opened)
     return carry_out(study, inputs=Inputs(model="planted"), seed=seed, limit=limit)

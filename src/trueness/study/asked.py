@@ -11,6 +11,7 @@ from trueness.backends import open_model
 from trueness.backends.protocol import Model
 from trueness.backends.weights import cache_dir
 from trueness.collect import Condition, ask, facts_of, parse_conditions
+from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json, plain
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
@@ -26,7 +27,8 @@ _KEPT = (
     "target", "entity_key", "completion", "seam", "nondeterministic",
 )  # fmt: skip
 """Columns of the table that lies beside a result; what a measurement can depend on."""
-_BY_THREADS = frozenset({"embedded", "gguf"})
+_LOCAL_FILES = frozenset({"embedded", "gguf"})
+_INSIDE = frozenset({"logits", "embeddings_in", "hidden_states"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +85,19 @@ def opened(
     facts: dict[str, str] = {}
     for relation in relations:
         facts = {**facts_of(relation), **facts}
-    # several threads wait for the slowest at every layer: on a busy machine one is faster
-    options = {"threads": "1"} if name.partition(":")[0] in _BY_THREADS else None
+    options = _options(name.partition(":")[0], frozenset(declaration.requires))
     with closing(open_model(name, options, facts=facts)) as model:
         yield model
+
+
+def _options(kind: str, requires: frozenset[str]) -> dict[str, str] | None:
+    """How a local file runs: through transformers where the study looks inside, else llama.cpp."""
+    if kind not in _LOCAL_FILES:
+        return None
+    if requires & _INSIDE:
+        return {"runtime": "transformers"}
+    # several threads wait for the slowest at every layer: on a busy machine one is faster
+    return {"threads": "1"}
 
 
 def lacking(declaration: Declaration, model: Model) -> str | None:
@@ -142,10 +153,13 @@ def ask_declared(
     """
     inputs.only(declaration.id, "model")
     relations = declared_relations(declaration, repeats)
-    with opened(declaration, inputs, list(relations.values())) as model:
-        if (missing := lacking(declaration, model)) is not None:
-            return not_applicable(declaration, repeats, missing)
-        return collected(declaration, model, relations, seed=seed, progress=progress, **given)
+    try:
+        with opened(declaration, inputs, list(relations.values())) as model:
+            if (missing := lacking(declaration, model)) is not None:
+                return not_applicable(declaration, repeats, missing)
+            return collected(declaration, model, relations, seed=seed, progress=progress, **given)
+    except MissingExtraError as error:
+        return not_applicable(declaration, repeats, str(error))
 
 
 def found_of(

@@ -22,6 +22,7 @@ from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, Relatio
 
 Floats = NDArray[np.float64]
 
+_OF_MEANS = ("estimate", "low", "high", "p", "p_holm", "detectable")
 _ERROR = OUTCOMES.index(Outcome.ERROR)
 _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
 
@@ -129,7 +130,7 @@ def measured(asked: Asked, relation: str, condition: str) -> Measured:
         "state": str(reading.state),
         "n_orbits": d["n_orbits"],
         "largest_orbit": d["largest_orbit"],
-        "t1": _surplus(part),
+        "t1": surplus(part),
         "t1_star": d["certified_errors"],
         "true_errors": d["true_errors"],
         "n_not_right": d["n_not_right"],
@@ -178,7 +179,8 @@ def mean_record(values: Floats, rng: np.random.Generator, unit: str) -> dict[str
     """The mean of differences as a contrast's fields; state ``NO_EVIDENCE`` without any."""
     found = crossed_mean(values, rng=rng)
     if found is None:
-        return {"n": 0, "estimate": None, "low": None, "high": None, "state": "NO_EVIDENCE"}
+        nothing: dict[str, Json] = dict.fromkeys(_OF_MEANS)
+        return {**nothing, "n": 0, "state": "NO_EVIDENCE"}
     return {
         "n": found.n,
         "estimate": found.estimate,
@@ -198,7 +200,7 @@ def _code(column: Column[str], word: str) -> int:
     return words.index(word) if word in words else NULL - 1
 
 
-def _surplus(table: AnswerTable) -> int:
+def surplus(table: AnswerTable) -> int:
     """Answers beyond the first of each orbit, over the columns of templates."""
     ok = table.outcome == _ANSWERED
     column = np.zeros(len(table), np.int64) if table.template is None else table.template.codes

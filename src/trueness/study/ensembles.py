@@ -1,0 +1,180 @@
+"""Several prefixes at once: a vote, mean logits, mean probabilities, an assignment."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from trueness.backends.protocol import Model, Request
+from trueness.collect.binding import bind
+from trueness.collect.conditions import Condition
+from trueness.collect.questions import questions
+from trueness.contract.errors import MissingExtraError
+from trueness.contract.serial import Json
+from trueness.study.asked import (
+    Asked,
+    collected,
+    declared_conditions,
+    declared_relations,
+    found_of,
+    lacking,
+    not_applicable,
+    opened,
+)
+from trueness.study.declarations import Declaration
+from trueness.study.found import Found
+from trueness.study.inputs import Inputs
+from trueness.study.partitions import (
+    accuracy_of,
+    mean_record,
+    measured,
+    part_of,
+    reading_of,
+    right,
+    right_by_entity,
+)
+from trueness.study.results import Record
+from trueness.study.views import voted, with_answers
+from trueness.table import AnswerTable, Relation
+
+Floats = NDArray[np.float64]
+
+VOTE, LOGITS, PROBABILITIES = "vote", "mean_logits", "mean_probabilities"
+
+
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """Rows and logits of one relation behind every prefix."""
+
+    rows: Mapping[str, AnswerTable]
+    logits: Mapping[str, NDArray[np.float32]]
+    items: tuple[str, ...]
+
+    def mean(self, names: Sequence[str], *, probabilities: bool = False) -> AnswerTable:
+        """The likeliest token of the mean over some prefixes; a tie is no answer."""
+        wide = [self.logits[name].astype(np.float64) for name in names]
+        together = np.mean([softmax(z, axis=1) for z in wide] if probabilities else wide, axis=0)
+        top = together.max(axis=1, keepdims=True)
+        single = (together == top).sum(axis=1) == 1
+        tokens = together.argmax(axis=1)
+        said = [f"tok:{t}" if one else None for t, one in zip(tokens, single, strict=True)]
+        first = self.rows[names[0]]
+        place = {str(item): at for at, item in enumerate(first.item.values())}
+        rows = first.take(np.array([place[item] for item in self.items], dtype=np.intp))
+        return with_answers(rows, said, PROBABILITIES if probabilities else LOGITS)
+
+
+def run(
+    declaration: Declaration,
+    *,
+    inputs: Inputs,
+    seed: int,
+    repeats: int,
+    progress: Callable[[str], None] | None = None,
+) -> Found:
+    """Each prefix alone and all together, and what is left of a gap without one of them.
+
+    Parameters
+    ----------
+    repeats : int
+        At most so many entities of each relation.
+    """
+    inputs.only(declaration.id, "model")
+    relations = declared_relations(declaration, repeats)
+    conditions, _ = declared_conditions(declaration)
+    used = [c for c in conditions if c.name != "none"]
+    try:
+        with opened(declaration, inputs, list(relations.values())) as model:
+            if (missing := lacking(declaration, model)) is not None:
+                return not_applicable(declaration, repeats, missing)
+            asked = collected(declaration, model, relations, seed=seed, progress=progress)
+            held = {r: _members(model, asked, r, used) for r in relations}
+    except MissingExtraError as error:
+        return not_applicable(declaration, repeats, str(error))
+    rows: list[Record] = []
+    contrasts = dict[str, Record]()
+    for relation, members in held.items():
+        rows += [measured(asked, relation, name).row for name in asked.table.conditions]
+        views = _views(members)
+        loaded = asked.relations[relation]
+        rows += [_row(relation, loaded, name, view) for name, view in views.items()]
+        contrasts[f"vote_logits_{relation}"] = _contrast(loaded, members, views, seed)
+    n = sum(z.shape[0] for members in held.values() for z in members.logits.values())
+    found = found_of(declaration, asked, rows, contrasts, repeats=repeats, n_logits=n)
+    note = "logits over the vocabulary were read and not kept: the views alone stand in the rows"
+    return replace(found, requests=found.requests + n, notes=(*found.notes, note))
+
+
+def _members(model: Any, asked: Asked, relation: str, conditions: Sequence[Condition]) -> _Members:
+    loaded = asked.relations[relation]
+    listed = questions(loaded, (0,))
+    return _Members(
+        {c.name: part_of(asked, relation, c.name) for c in conditions},
+        {c.name: model.next_logits(_requests(model, c, listed)) for c in conditions},
+        tuple(q.item for q in listed),
+    )
+
+
+def _requests(model: Model, condition: Condition, listed: Sequence[Any]) -> list[Request]:
+    bound = bind(condition, model)
+    encode = None if model.tokenizer is None else model.tokenizer.encode
+    return [
+        Request(
+            (q.item, 1, condition.name),
+            bound.prompt(q.prompt, None if encode is None else encode(q.prompt)),
+            max_tokens=1,
+            shared=bound.n_shared,
+        )
+        for q in listed
+    ]
+
+
+def _views(members: _Members) -> dict[str, AnswerTable]:
+    names = list(members.rows)
+    return {
+        VOTE: voted(list(members.rows.values()), VOTE),
+        LOGITS: members.mean(names),
+        PROBABILITIES: members.mean(names, probabilities=True),
+    }
+
+
+def _row(relation: str, loaded: Relation, name: str, view: AnswerTable) -> Record:
+    reading = reading_of(view, loaded)
+    return {
+        "name": f"{relation}_{name}",
+        "relation": relation,
+        "condition": name,
+        "class": "ensemble",
+        "n": len(view),
+        "n_ties": sum(answer is None for answer in view.answer.values()),
+        "n_orbits": reading.details["n_orbits"],
+        "largest_orbit": reading.details["largest_orbit"],
+        "t1_star": reading.details["certified_errors"],
+        **accuracy_of(right(view)),
+    }
+
+
+def _contrast(
+    loaded: Relation, members: _Members, views: Mapping[str, AnswerTable], seed: int
+) -> dict[str, Json]:
+    """Vote less mean logits; how much of the gap one member's absence closes."""
+    by = {name: right_by_entity(view, loaded.entities) for name, view in views.items()}
+    gap = by[VOTE] - by[LOGITS]
+    found = mean_record(gap[np.newaxis], np.random.default_rng(seed), "entities")
+    whole = float(np.nanmean(gap))
+    names = list(members.rows)
+    without = {
+        left: float(np.nanmean(right_by_entity(members.mean(rest), loaded.entities)))
+        for left in names
+        if (rest := [name for name in names if name != left])
+    }
+    best = max(without, key=lambda name: without[name])
+    closed = without[best] - float(np.nanmean(by[LOGITS]))
+    return {
+        **found,
+        "closed_by_leaving_out": best,
+        "closed_share": closed / whole if whole > 0 else None,
+    }

@@ -1,0 +1,153 @@
+"""Noise, constrained answers and ensembles on planted models."""
+
+from pathlib import Path
+
+import pytest
+from planted import run_on
+
+from trueness.backends.protocol import Request
+from trueness.backends.scripted import ScriptedModel
+from trueness.contract.errors import MissingExtraError
+from trueness.study import asked as asking
+from trueness.study.carrying_out import carry_out
+from trueness.study.inputs import Inputs
+from trueness.study.results import Record, Result
+
+
+def row(result: Result, name: str) -> Record:
+    return next(r for r in result.rows if r["name"] == name)
+
+
+def contrast(result: Result, name: str) -> Record:
+    return next(c for c in result.contrasts if c["name"] == name)
+
+
+def helps_inside(request: Request, _text: str, right: str | None) -> str:
+    return str(right) if request.noise in {0.8, 1.2} else "the"
+
+
+def helps_at_the_edge(request: Request, _text: str, right: str | None) -> str:
+    return str(right) if request.noise == 3 else "the"
+
+
+def only_hurts(request: Request, _text: str, right: str | None) -> str:
+    return "the" if request.noise else str(right)
+
+
+def test_a_peak_inside_the_grid_supports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = run_on(monkeypatch, tmp_path, "embedding-noise", helps_inside).result
+    assert found.reading.outcome.value == "supported"
+    choice = row(found, "language12_choice")
+    assert choice["sigma_by_floor"] == choice["sigma_by_accuracy"] == [0.8, 1.2]
+    assert (choice["regret_least"], choice["edge"]) == (0.0, None)
+
+
+def test_a_peak_at_the_edge_says_so_and_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "embedding-noise", helps_at_the_edge).result
+    assert found.reading.outcome.value == "unresolved"
+    assert "language12: still falling at the edge of the grid; extend it" in found.notes
+
+
+def test_noise_that_only_hurts_refutes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = run_on(monkeypatch, tmp_path, "embedding-noise", only_hurts, limit=3).result
+    assert found.reading.outcome.value == "refuted"
+    assert row(found, "capital_sigma_0")["n"] == 3
+
+
+def collapsed(request: Request, _text: str, right: str | None) -> str:
+    return "the" if request.key[2].startswith(("shuffled", "the")) else str(right)
+
+
+def test_equal_partitions_with_different_causes_support(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def finds(text: str, answer: str) -> float:
+        lost = text.startswith(" the the")
+        base = -sum(map(ord, answer)) / 1000
+        entity_known = (text.rsplit(" ", 1)[0], answer)
+        return base if lost else base + (1.0 if _belongs(*entity_known) else 0.0)
+
+    found = run_on(monkeypatch, tmp_path, "constrained-decoding", collapsed, finds=finds).result
+    assert found.reading.outcome.value == "supported"
+    one, other = row(found, "capital_shuffled_32_1"), row(found, "capital_the_32")
+    assert one["n_orbits"] == other["n_orbits"] == 1
+    assert one["constrained_accuracy"] == 1.0
+    assert other["constrained_accuracy"] == other["chance"] == 0.125
+
+
+_CAPITALS = {
+    "France": "Paris", "Italy": "Rome", "Japan": "Tokyo", "Germany": "Berlin", "Spain": "Madrid",
+    "Greece": "Athens", "Egypt": "Cairo", "China": "Beijing", "Russia": "Moscow",
+}  # fmt: skip
+
+
+def _belongs(text: str, answer: str) -> bool:
+    return any(gold == answer and name in text for name, gold in _CAPITALS.items())
+
+
+def test_answers_that_are_never_told_apart_refute(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(
+        monkeypatch,
+        tmp_path,
+        "constrained-decoding",
+        collapsed,
+        finds=lambda _text, answer: -sum(map(ord, answer)) / 1000,
+    ).result
+    assert found.reading.outcome.value == "refuted"
+
+
+def test_ties_among_allowed_answers_are_no_answers(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(
+        monkeypatch, tmp_path, "constrained-decoding", collapsed, limit=3, finds=lambda *_: -1.0
+    ).result
+    assert found.reading.outcome.value == "unresolved"
+    assert row(found, "capital_none")["n_constrained"] == 0
+
+
+def one_is_loud(request: Request, _text: str, right: str | None) -> str:
+    return "the" if request.key[2] == "prose:32@5" else str(right)
+
+
+def loudness(request: Request) -> float:
+    return 100.0 if request.key[2] == "prose:32@5" else 1.0
+
+
+def test_a_vote_outlives_one_confident_outlier(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "ensembles", one_is_loud, sure=loudness).result
+    assert found.reading.outcome.value == "supported"
+    capital = contrast(found, "vote_logits_capital")
+    assert (capital["closed_by_leaving_out"], capital["closed_share"]) == ("prose:32@5", 1.0)
+    assert row(found, "capital_mean_logits")["accuracy"] == 0.0
+    assert row(found, "capital_vote")["accuracy"] == 1.0
+
+
+def test_members_that_agree_refute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    found = run_on(
+        monkeypatch, tmp_path, "ensembles", lambda _r, _t, right: str(right), limit=3
+    ).result
+    assert found.reading.outcome.value == "refuted"
+
+
+@pytest.mark.parametrize("study", ["ensembles", "embedding-noise"])
+def test_a_model_without_the_capability_is_not_applicable(study: str) -> None:
+    found = carry_out(study, inputs=Inputs(model="scripted:garbage"), limit=2).result
+    assert found.reading.outcome.value == "not_applicable"
+    assert "model 'scripted:garbage' offers" in found.notes[-1]
+
+
+def test_without_torch_the_pip_line_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_given: object, **_more: object) -> ScriptedModel:
+        msg = "this needs torch, which is not installed. Run: pip install 'trueness[local]'"
+        raise MissingExtraError(msg)
+
+    monkeypatch.setattr(asking, "open_model", missing)
+    notes = carry_out("embedding-noise", limit=2).result.notes
+    assert "pip install 'trueness[local]'" in str(notes[-1])
