@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from trueness.backends import Model, Request, Result
 from trueness.backends.scoring import Continuation, Scorer
@@ -19,8 +21,8 @@ SHAPES = ("llama", "qwen3", "gemma2", "gpt2", "neox")
 PROMPTS = ("The capital of France is", "far", "Über Fjord", "日本", "a much longer prompt than all")
 
 
-def requests(*prompts: str, **given: Any) -> list[Request]:
-    return [Request((p, 1, "none"), p, **given) for p in prompts]
+def requests(*prompts: str, **fields: Any) -> list[Request]:
+    return [Request((p, 1, "none"), p, **fields) for p in prompts]
 
 
 def answers(model: "LocalModel", asked: Sequence[Request]) -> dict[str, Result]:
@@ -375,11 +377,11 @@ def test_a_batch_that_memory_is_too_small_for_is_asked_in_halves(
     engine = type(model._engine)
     begin = engine.begin
 
-    def small(self: Any, rows: Any, **given: Any) -> Any:
+    def small(self: Any, rows: Any, **more: Any) -> Any:
         if len(rows) > 2:
             msg = "DefaultCPUAllocator: can't allocate memory"
             raise RuntimeError(msg)
-        return begin(self, rows, **given)
+        return begin(self, rows, **more)
 
     monkeypatch.setattr(engine, "begin", small)
     found = answers(model, requests(*PROMPTS, max_tokens=3))
@@ -392,6 +394,59 @@ def test_a_batch_that_memory_is_too_small_for_is_asked_in_halves(
     monkeypatch.setattr(engine, "begin", broken)
     with pytest.raises(BackendError, match="the model failed: other"):
         answers(model, requests("a"))
+
+
+@settings(max_examples=20)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "text": st.text(alphabet="abc Fé日", min_size=1, max_size=12),
+                "front": st.sampled_from([(), (50, 51, 52), (60,) * 9]),
+                "given": st.sampled_from(
+                    [
+                        {},
+                        {"temperature": 1.0},
+                        {"noise": 0.3},
+                        {"noise": 0.3, "temperature": 0.7, "top_p": 0.9},
+                        {"allowed": ("ab", "abc", " Fé")},
+                    ]
+                ),
+                "max_tokens": st.integers(2, 5),
+                "seed": st.integers(0, 99),
+            }
+        ),
+        min_size=1,
+        max_size=7,
+    ),
+    st.integers(1, 4),
+)
+def test_any_mixture_of_requests_is_answered_as_each_alone(
+    tiny: "LocalModel", drawn: list[dict[str, Any]], batch_size: int
+) -> None:
+    asked = [
+        Request(
+            (str(i), 1, "none"),
+            (*one["front"], *tiny.ids_of(one["text"])),
+            max_tokens=one["max_tokens"],
+            seed=one["seed"],
+            shared=len(one["front"]),
+            **one["given"],
+        )
+        for i, one in enumerate(drawn)
+    ]
+    asker = replace(tiny._asker, batch_size=batch_size)
+    together = {r.key: r for r in asker.complete(asked)}
+    for request in asked:
+        (alone,) = asker.complete([replace(request, shared=0)])
+        found = together[request.key]
+        assert (found.text, found.finish, found.n_prompt) == (
+            alone.text,
+            alone.finish,
+            alone.n_prompt,
+        )
+        for one, other in zip(found.steps, alone.steps, strict=True):
+            assert one.logprob == pytest.approx(other.logprob, abs=1e-3)
 
 
 def test_one_request_given_twice_is_answered_twice(tiny: "LocalModel") -> None:
