@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trueness.api.gating import calibrate, gate
+from trueness.api.gating import calibrate, gate, measured, replay
 from trueness.api.routing import blind_kinds, kind_routes
 from trueness.contract import Direction, ItemReading, Reading, State
 from trueness.contract.blocks import Statement
@@ -104,6 +104,22 @@ def test_a_blind_kind_goes_to_review_unless_its_relation_was_checked(
     assert lines[1]["rule"] == "routed"
     assert lines[1]["route"] == ["no threshold catches this kind: role_swap"]
     assert lines[0]["route"] == []
+
+
+def test_a_trace_with_routes_replays_against_its_reading_and_its_kinds(
+    made: GateFile, tmp_path: Path
+) -> None:
+    data = claims(tmp_path / "c.jsonl", ["role_swap", "summary"], [None, None])
+    stored, trace, about = (tmp_path / name for name in ("g.json", "t.jsonl", "r.json"))
+    made.write(stored)
+    about.write_text(measured(data, sensor=made.sensor, group="source").to_json(), "utf-8")
+    gate(data, stored, group="source", kind="what", trace=trace)
+    assert replay(trace, stored).ok
+    assert replay(trace, stored, reading=about, claims=data, kind="what").ok
+    without = replay(trace, stored, reading=about)
+    assert "value" in without.by_kind  # the reading knows of no route
+    with pytest.raises(InputError, match="give both of them"):
+        replay(trace, stored, kind="what")
 
 
 def test_without_a_check_every_claim_of_a_blind_kind_is_reviewed(

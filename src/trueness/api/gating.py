@@ -239,6 +239,9 @@ def replay(
     *,
     reading: str | Path | None = None,
     key: str | Path | None = None,
+    claims: str | Path | None = None,
+    kind: str | None = None,
+    relation_check: str | None = None,
 ) -> Replayed:
     """Every decision of a trace derived again, and what does not fit.
 
@@ -249,9 +252,23 @@ def replay(
         The reading that was decided about, to compare values with.
     key : path, optional
         File with the secret that signed the trace.
+    claims : path, optional
+        Table of the claims, where a column of kinds sent some of them to review.
+    kind, relation_check : str, optional
+        As `gate` was given them.
+
+    Raises
+    ------
+    InputError
+        When a column of kinds is named without a table and a reading.
     """
     made = read_gate(Path(gate_file), checked=False)
     about = None if reading is None else _loaded(Path(reading))
+    if kind is not None or relation_check is not None:
+        if about is None or claims is None:
+            msg = "kinds are compared with a reading and read from a table; give both of them."
+            raise InputError(msg)
+        about = routed(about, _flags(claims, made.sensor or SENSOR, kind, relation_check, {}))
     secret = None if key is None else read_key(Path(key))
     return replayed(Path(trace), made, reading=about, key=secret)
 

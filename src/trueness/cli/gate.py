@@ -77,10 +77,11 @@ def gate(
 @click.option("--gate", "gate_file", type=options.existing_file(), required=True)
 @click.option("--reading", type=options.existing_file(), help="The reading it was about.")
 @click.option("--key", type=options.existing_file(), help="Secret that signed the trace.")
+@click.option("--claims", type=options.existing_file(), help="Table with the column of kinds.")
+@click.option("--kind", metavar="COLUMN", help="As gate was given it, beside a reading.")
+@click.option("--relation-check", metavar="COLUMN", help="As gate was given it.")
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
-def replay(
-    trace: Path, *, gate_file: Path, reading: Path | None, key: Path | None, as_json: bool
-) -> int:
+def replay(trace: Path, *, gate_file: Path, as_json: bool, **given: Any) -> int:
     """Derive every decision of TRACE again from its own inputs and list what does not fit.
 
     Exits 1 when anything does not.
@@ -88,7 +89,7 @@ def replay(
     from trueness.api.gating import replay as replay_
     from trueness.contract.serial import dumps
 
-    found = replay_(trace, gate_file, reading=reading, key=key)
+    found = replay_(trace, gate_file, **given)
     if as_json:
         _output.show(dumps(found.to_dict(), indent=2))
     else:
