@@ -15,6 +15,8 @@ MAX_SENTENCES = 30
 TEXT = 500
 LITTLE = 0.005
 """A passage without which the energy rises by less carries nothing that can be pointed at."""
+FAR = 0.8
+"""From so much of chance on nothing is carried, whatever comes nearest."""
 STEPS = (
     "below 0.2 of chance",
     "0.2 to 0.4",
@@ -118,6 +120,8 @@ def _carried(of: Mapping[str, Json]) -> list[str]:
     lost = [v for v in list_of(of.get("influence")) if isinstance(v, float)]
     if not lost:
         return [f"passage {names} is all there is"]
+    if _number(of.get("relative")) >= FAR:
+        return [f"no passage carries it; nearest comes {names}: {max(lost):+.3f} without it"]
     if max(lost) < LITTLE:
         return [f"no single passage carries it: at most {max(lost):+.3f} without one"]
     if len(by) > 1:
@@ -200,7 +204,8 @@ def _carries(item: ItemReading) -> dict[int, Cell]:
 
 def _carries_something(part: Mapping[str, Json]) -> bool:
     lost = [v for v in list_of(part.get("influence")) if isinstance(v, float)]
-    return not lost or max(lost) >= LITTLE
+    near = _number(part.get("relative")) < FAR
+    return near and (not lost or max(lost) >= LITTLE)
 
 
 def _merged(item: ItemReading) -> bool:
