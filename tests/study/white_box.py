@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trueness.backends.protocol import Request
 from trueness.contract.serial import Json
 
-WIDTH = 3000
+WIDTH = 700
 """Tokens, and as many numbers in a state: the read-out is the state itself."""
 
 Plant = Callable[[str, "Words"], NDArray[np.float64]]
