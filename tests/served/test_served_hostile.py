@@ -282,6 +282,24 @@ def test_a_server_that_cannot_be_used_is_said_before_the_first_question(
         model.close()
 
 
+def test_a_model_that_is_never_greedy_can_be_asked_at_its_temperature() -> None:
+    def behave(script: Script, body: Mapping[str, Any]) -> Act:
+        if body["temperature"] != 1.0:
+            return as_json({"error": {"message": "'temperature' does not support 0"}}, 400)
+        return good(script, body)
+
+    with serving(behave) as script:
+        warm = [replace(request, temperature=1.0) for request in asked(3)]
+        found, model = results(script, warm)
+        assert "logprobs" not in model._found.dialect.without
+        cold, model = results(script, asked(1))
+    assert all(result.error is None for result in found.values())
+    assert cold["France"].error == "http_400"
+    assert model.remarks == (
+        "1 requests ended as http_400; the server said: 'temperature' does not support 0",
+    )
+
+
 def test_a_server_that_is_loading_is_waited_for_and_one_that_hangs_is_not() -> None:
     def loading(script: Script, body: Mapping[str, Any]) -> Act:
         busy = as_json({"error": {"message": "Loading model"}}, 503)

@@ -59,10 +59,14 @@ def probe(transport: Transport, dialect: Dialect, *, scores: bool) -> Found:
 
 
 def _answered(transport: Transport, dialect: Dialect) -> tuple[Dialect, Said]:
+    question = _QUESTION
     for _ in range(_FORMS):
-        answer = transport.ask(_call(dialect.body(_QUESTION), dialect), replies.read)
+        answer = transport.ask(_call(dialect.body(question), dialect), replies.read)
         if answer.value is not None:
             return dialect, answer.value
+        if "temperature" in answer.said and not question.temperature:
+            question = replace(question, temperature=1.0)  # some models are never greedy
+            continue
         other = dialect.adapted(answer.said) if _may_adapt(answer) else None
         if other is None:
             raise transport.refused(answer, api=dialect.api)
