@@ -342,6 +342,15 @@ def test_blind_to_what_the_model_does_not_read() -> None:
     assert one("Bo Kim hired Ann Lee.", law=lambda _p, _t: -7.0).value == 0.0
 
 
+def test_blind_to_whether_an_edit_is_wrong() -> None:
+    said, meant = "Ann Lee hired Bo Kim.", "Ann Lee gave Bo Kim a job."
+    gains = [one(text).extra["gain"] for text in (said, meant)]
+    wrong = next(
+        v["gain"] for v in one(said).extra["variants"] if v["text"] == "Bo Kim hired Ann Lee."
+    )
+    assert gains[0] > wrong > gains[1]  # the right rewording gains less than the wrong twin
+
+
 def test_blind_to_who_copied_words_are_said_of() -> None:
     item = one("Bo Kim hired Ann Lee.", law=unigram)
     assert item.extra["kinds"]["role_swap"]["value"] == 0.0
@@ -372,4 +381,4 @@ def test_blind_by_energy_to_what_the_embedder_erases() -> None:
 
 
 def test_every_blind_spot_of_the_contract_has_its_test() -> None:
-    assert len(CONTRACT.blind_to) == 8
+    assert len(CONTRACT.blind_to) == 9

@@ -13,6 +13,7 @@ BLIND = (
     "contradictions that are none: an edit is made by rule, and can be nonsense, or hold too",
     "claims that are wrong elsewhere than at the places that are edited",
     "what the language model does not read off the evidence: equal gains give 0",
+    "whether an edit is wrong: harmless rewordings of a claim can gain less than it as well",
     "copying: a model favours words that stand in the evidence, whoever they are said of",
     "false, stale, circular or made-up evidence: it raises a false claim above its contradictions",
     "omissions, and what of several sentences is left unedited",
