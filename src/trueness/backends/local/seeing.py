@@ -142,14 +142,11 @@ def logit_gradients(
     n, c = tokens.shape
     width = int(engine.model.get_input_embeddings().weight.shape[1])
     found = np.full((n, c, max(map(len, prompts)), width), np.nan, np.float32)
-    for batch in _by_length(prompts, max(batch_size // c, 1)):
-        rows = [Row(prompts[i]) for i in batch for _ in range(c)]
-        chosen = [int(token) for i in batch for token in tokens[i]]
-        moved = _gradients(engine, rows, chosen, of=of)
-        for row, gradient in enumerate(moved):
-            i = batch[row // c]
+    for batch in _by_length(prompts, batch_size):
+        moved = _gradients(engine, [Row(prompts[i]) for i in batch], tokens[batch], of=of)
+        for row, i in enumerate(batch):
             n_own = len(prompts[i])
-            found[i, row % c, :n_own] = gradient[gradient.shape[0] - n_own :]
+            found[i, :, :n_own] = moved[:, row, moved.shape[2] - n_own :]
     return found
 
 
@@ -186,19 +183,24 @@ def logit_vjp(
 
 
 def _gradients(
-    engine: Engine, rows: Sequence[Row], tokens: Sequence[int], *, of: str
+    engine: Engine, rows: Sequence[Row], tokens: NDArray[np.int64], *, of: str
 ) -> NDArray[np.float32]:
-    """Gradients (B, S, D) by the input embeddings of one score of each row, left-padded."""
+    """Gradients (c, B, S, D) by the input embeddings: one pass forward, c back; left-padded."""
     torch = engine.torch
     ids, real, positions = engine.padded([row.ids for row in rows])
     moment = Moment(positions, real.bool(), real.sum(dim=1))
     with torch.enable_grad():
         block = engine.model.get_input_embeddings()(ids).detach().requires_grad_()
         z = engine.call(None, block, real, moment, graded=True)[:, -1].float()
-        score = z.gather(1, torch.tensor(tokens, device=engine.device)[:, None]).sum()
         if of == "logprob":
-            score = score - torch.logsumexp(z, dim=-1).sum()
-        return engine.numpy(torch.autograd.grad(score, block)[0])
+            z = torch.log_softmax(z, dim=-1)
+        chosen = z.gather(1, torch.from_numpy(tokens).to(engine.device))  # (B, c)
+        return np.stack(
+            [
+                engine.numpy(torch.autograd.grad(score.sum(), block, retain_graph=True)[0])
+                for score in chosen.T
+            ]
+        )
 
 
 def _weights(engine: Engine, modules: Sequence[Any], prompts: Sequence[Ids]) -> list[Any]:
