@@ -109,6 +109,20 @@ def test_a_calibration_is_a_page_and_the_gate_file_draws_the_same(
     assert "two gate files were named" in capsys.readouterr().err
 
 
+def test_a_gate_writes_a_page_beside_its_trace(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace, plain, page = tmp_path / "d.jsonl", tmp_path / "plain.jsonl", tmp_path / "d.html"
+    argv = ["gate", str(LABELLED), "--gate", str(gate_file)]
+    assert main([*argv, "-o", str(trace), "-o", str(page)]) == 0
+    assert main([*argv, "-o", str(plain)]) == 0
+    assert trace.read_text("utf-8") == plain.read_text("utf-8")
+    assert "65 accept" in page.read_text("utf-8")
+    capsys.readouterr()
+    assert main([*argv, "-o", str(trace), "-o", str(plain)]) == 2
+    assert "two traces were named" in capsys.readouterr().err
+
+
 def test_ground_draws_the_threshold_of_a_gate_and_refuses_a_foreign_one(
     gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

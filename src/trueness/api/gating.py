@@ -165,10 +165,8 @@ def gate(
     InputError
         When kinds are named and the source is a reading, which has no columns.
     """
-    made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
-    sensor = made.sensor or SENSOR
-    flags = _flags(source, sensor, kind, relation_check, given)
-    reading = routed(measured(source, sensor=sensor, **given), flags)
+    made = _opened(gate_file)
+    reading = _read_for(made, source, kind, relation_check, given)
     secret = None if key is None else read_key(Path(key))
     return apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
 
@@ -196,35 +194,59 @@ def _flags(
 
 
 def ground_by(
-    source: str | Path | Reading, gate_file: str | Path | GateFile, **given: Any
+    source: str | Path | Reading,
+    gate_file: str | Path | GateFile,
+    *,
+    trace: str | Path | None = None,
+    key: str | Path | None = None,
+    kind: str | None = None,
+    relation_check: str | None = None,
+    **given: Any,
 ) -> tuple[Reading, Decision]:
     """A reading with the threshold of a gate drawn into it, and what the gate decides.
 
     Parameters
     ----------
-    source : path or Reading
-    gate_file : path or GateFile
-        It names the sensor.
+    source, gate_file, trace, key, kind, relation_check :
+        As in `gate`.
     **given
-        As in `trueness.api.ground`.
+        As in `trueness.api.ground`; a sensor must be the gate's own.
 
     Raises
     ------
     FingerprintMismatch
         When the reading was made otherwise than the calibration's.
     """
-    made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
+    made = _opened(gate_file)
     sensor = given.pop("sensor", None)
     if sensor is not None and made.sensor and sensor != made.sensor:
         msg = f"the gate is for {made.sensor} and the sensor is {sensor}; leave --sensor out."
         raise InputError(msg)
-    return marked(made, measured(source, sensor=made.sensor or SENSOR, **given))
+    reading = _read_for(made, source, kind, relation_check, given)
+    secret = None if key is None else read_key(Path(key))
+    return marked(made, reading, trace=None if trace is None else Path(trace), key=secret)
+
+
+def _opened(gate_file: str | Path | GateFile) -> GateFile:
+    return gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
+
+
+def _read_for(
+    made: GateFile,
+    source: str | Path | Reading,
+    kind: str | None,
+    relation_check: str | None,
+    given: Mapping[str, Any],
+) -> Reading:
+    """What a gate decides about: measured by its sensor, with the flags of kinds it is blind to."""
+    sensor = made.sensor or SENSOR
+    flags = _flags(source, sensor, kind, relation_check, given)
+    return routed(measured(source, sensor=sensor, **given), flags)
 
 
 def gate_blocks(gate_file: str | Path | GateFile) -> tuple[Block, ...]:
     """What a page shows of a calibration: promise, curve, and what it did on other sources."""
-    made = gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
-    return calibration_blocks(made)
+    return calibration_blocks(_opened(gate_file))
 
 
 def is_gate(path: Path) -> bool:

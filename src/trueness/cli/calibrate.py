@@ -10,9 +10,6 @@ from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.grounding import grounded, grounding
 
-PAGES = (".html", ".md")
-"""Suffixes of what is written beside a gate file."""
-
 
 @click.command(short_help="A threshold from an error budget.")
 @click.argument("claims", type=options.existing_file())
@@ -78,7 +75,8 @@ def calibrate(claims: Path, *, output: tuple[Path, ...], as_json: bool, **typed:
     from trueness.api.gating import calibrate as calibrate_
     from trueness.contract.serial import dumps
 
-    path, pages = _files(output)
+    named, pages = _output.apart(output, what="gate file")
+    path = named or Path("gate.json")
     with grounded(typed) as given:
         made = calibrate_(claims, **given)
     made.write(_output.ready(path))
@@ -93,21 +91,6 @@ def calibrate(claims: Path, *, output: tuple[Path, ...], as_json: bool, **typed:
         _output.show("\n".join(_lines(made)))
     _output.note(f"wrote {path}")
     return Exit.DONE
-
-
-def _files(output: tuple[Path, ...]) -> tuple[Path, tuple[Path, ...]]:
-    """The gate file, and the pages about it."""
-    from trueness.contract.errors import InputError
-
-    pages = tuple(p for p in output if p.suffix.lower() in PAGES)
-    rest = [p for p in output if p not in pages]
-    if len(rest) > 1:
-        msg = (
-            f"two gate files were named, {rest[0]} and {rest[1]}; name one, and pages by the "
-            f"suffixes {' and '.join(PAGES)}."
-        )
-        raise InputError(msg)
-    return (rest[0] if rest else Path("gate.json")), pages
 
 
 def _lines(made: Any) -> list[str]:

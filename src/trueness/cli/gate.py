@@ -30,8 +30,10 @@ VERDICTS = ("accept", "review", "reject")
     "-o",
     "--output",
     "output",
+    multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Trace to write, one decision a line (.jsonl).",
+    help="Trace to write, one decision a line (.jsonl); .html and .md also write a page. May be "
+    "repeated.",
 )
 def gate(
     claims: Path,
@@ -42,7 +44,7 @@ def gate(
     relation_check: str | None,
     fail_on: str | None,
     as_json: bool,
-    output: Path | None,
+    output: tuple[Path, ...],
     **typed: Any,
 ) -> int:
     """Decide about CLAIMS by the gate file that `calibrate` wrote.
@@ -51,22 +53,21 @@ def gate(
     than the calibration's is refused.
     """
     from trueness.api.gating import gate as gate_
+    from trueness.api.gating import ground_by
 
     failing = _verdicts(fail_on)
+    path, pages = _output.apart(output, what="trace")
+    how: dict[str, Any] = {"key": key, "kind": kind, "relation_check": relation_check}
     with grounded(typed) as given:
-        trace = None if output is None else _output.ready(output)
-        decision = gate_(
-            claims,
-            gate_file,
-            trace=trace,
-            key=key,
-            kind=kind,
-            relation_check=relation_check,
-            **given,
-        )
+        how["trace"] = None if path is None else _output.ready(path)
+        if pages:
+            reading, decision = ground_by(claims, gate_file, **how, **given)
+            _output.write_readings({"": reading}, pages, title=claims.name, decisions=(decision,))
+        else:
+            decision = gate_(claims, gate_file, **how, **given)
     _output.show(decision.to_json() if as_json else _text(decision))
-    if output is not None:
-        _output.note(f"wrote {output}")
+    if path is not None:
+        _output.note(f"wrote {path}")
     if any(decision.details.get(f"n_{verdict}") for verdict in failing):
         return Exit.ASSERTION_FAILED
     return Exit.DONE if decision.details.get("n_measured") else Exit.NOTHING_MEASURED

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from trueness.contract.blocks import Block
     from trueness.report import Check
 
+PAGES = (".html", ".md")
+"""Suffixes of what a person reads."""
 TABLES = (".csv", ".parquet")
 """Suffixes that only tables have; ``.jsonl`` is either, by verb."""
 _PLAIN_WIDTH = 100
@@ -75,6 +77,27 @@ def show_readings(
         head = f"[{name or 'none'}]\n" if len(readings) > 1 else ""
         parts.append(head + report.text(reading, width=wide, color=color, brief=brief))
     show("\n".join(parts))
+
+
+def apart(paths: Sequence[Path], *, what: str) -> tuple[Path | None, tuple[Path, ...]]:
+    """The one file that a verb is about, and the pages beside it.
+
+    Raises
+    ------
+    InputError
+        When two such files are named.
+    """
+    from trueness.contract.errors import InputError
+
+    pages = tuple(p for p in paths if p.suffix.lower() in PAGES)
+    rest = [p for p in paths if p not in pages]
+    if len(rest) > 1:
+        msg = (
+            f"two {what}s were named, {rest[0]} and {rest[1]}; name one, and pages by the "
+            f"suffixes {' and '.join(PAGES)}."
+        )
+        raise InputError(msg)
+    return (rest[0] if rest else None), pages
 
 
 def show_blocks(blocks: Sequence["Block"]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from trueness.contract import Decision, Direction, ItemVerdict, Reading
 from trueness.contract.blocks import Block, MarkedText, MarkedTexts
@@ -11,7 +12,9 @@ from trueness.decide.stored import GateFile
 THRESHOLD = "the gate's threshold"
 
 
-def marked(gate: GateFile, reading: Reading) -> tuple[Reading, Decision]:
+def marked(
+    gate: GateFile, reading: Reading, *, trace: Path | None = None, key: bytes | None = None
+) -> tuple[Reading, Decision]:
     """The reading, its texts marked on which side of the threshold they lie, and the decision.
 
     A part of a text is marked for orientation only: the promise is about the value of the whole.
@@ -20,6 +23,8 @@ def marked(gate: GateFile, reading: Reading) -> tuple[Reading, Decision]:
     ----------
     gate : GateFile
     reading : Reading
+    trace, key :
+        As in `trueness.decide.calibrating.apply_gate`.
 
     Raises
     ------
@@ -28,7 +33,7 @@ def marked(gate: GateFile, reading: Reading) -> tuple[Reading, Decision]:
     PolicyError, InvalidReading, InputError
         As `trueness.decide.calibrating.apply_gate`.
     """
-    decision = apply_gate(gate, reading)
+    decision = apply_gate(gate, reading, trace=trace, key=key)
     wanted = {t.label for b in reading.blocks if isinstance(b, MarkedTexts) for t in b.texts}
     verdicts = {v.item: v for v in decision.verdicts if v.item in wanted}
     blocks = tuple(
