@@ -10,6 +10,7 @@ from pathlib import Path
 
 from trueness.backends.protocol import Key, Model, Streaming
 from trueness.collect.allowing import chooser
+from trueness.collect.beside import Beside
 from trueness.collect.binding import Bound, bind, check_bos, names_in
 from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress
@@ -130,6 +131,7 @@ def ask(
         tally = Tally(warnings=[*plan.warnings, *journal.notes])
         draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
         n_wanted = len(plan.items) * sum(draws.values())
+        beside = Beside.of(model, plan.items.values())
         for bound in plan.bound:
             keys = _keys(plan.items, draws[bound.condition.name], bound.condition.name)
             missing = journal.state.still_to_ask(keys, retry_errors=retry_errors)
@@ -146,6 +148,7 @@ def ask(
                 n_wanted,
                 RequestCache(cache) if cache is not None else None,
                 progress,
+                beside,
                 checked=checked is None or bound.condition.name in checked,
             ).collect()
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from trueness.backends.protocol import Key, Model, Request, Result, Streaming
 from trueness.collect import selfcheck
+from trueness.collect.beside import Beside
 from trueness.collect.binding import Bound
 from trueness.collect.cache import RequestCache, cache_key, describe
 from trueness.collect.completing import completed, streamed
@@ -47,6 +48,7 @@ class Collector:
     n_wanted: int
     cache: RequestCache | None = None
     progress: Progress | None = None
+    beside: Beside | None = None
     shares: bool = True
     """Whether the shared prefix may be reused; the self-check may find that it may not."""
     checked: bool = True
@@ -237,7 +239,9 @@ class Collector:
     ) -> None:
         """Write results as rows; ``into`` gathers those that are to be cached later."""
         if results:
-            self.journal.append([self._row(result, cached=cached) for result in results])
+            seen = self._seen(results)
+            rows = [{**self._row(r, cached=cached), **seen.get(r.key, {})} for r in results]
+            self.journal.append(rows)
         if self.cache is not None and not cached:
             kept = {self._cache_key(r.key): r for r in results if r.error is None}
             if into is None:
@@ -249,6 +253,15 @@ class Collector:
         self.tally.written.update(result.key for result in results)
         if self.progress is not None and results:
             self.progress(self.tally.n_safe, self.n_wanted, self.name)
+
+    def _seen(self, results: Sequence[Result]) -> Mapping[Key, Row]:
+        """What the logits say beside free answers, where the model shows them."""
+        if self.beside is None or self.bound.answers:
+            return {}
+        came = [r.key for r in results if r.error is None]
+        return self.beside.numbers(
+            [(self._request(key, self.asked[key]), self.asked[key]) for key in came]
+        )
 
     def _to_cache(self, kept: dict[str, Result]) -> None:
         if self.cache is not None and kept:

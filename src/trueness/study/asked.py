@@ -11,6 +11,7 @@ from trueness.backends import open_model
 from trueness.backends.protocol import Model
 from trueness.backends.weights import cache_dir
 from trueness.collect import Condition, ask, facts_of, parse_conditions
+from trueness.collect.beside import NUMBERS
 from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json, plain
 from trueness.study.declarations import Declaration
@@ -24,7 +25,7 @@ from trueness.table.native import rows_of
 
 _KEPT = (
     "item", "epoch", "condition", "relation", "entity", "template", "outcome", "answer", "reason",
-    "target", "entity_key", "completion", "seam", "nondeterministic",
+    "target", "entity_key", "completion", "seam", "nondeterministic", *NUMBERS,
 )  # fmt: skip
 """Columns of the table that lies beside a result; what a measurement can depend on."""
 _LOCAL_FILES = frozenset({"embedded", "gguf"})

@@ -22,6 +22,7 @@ from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, Relatio
 
 Floats = NDArray[np.float64]
 
+_BESIDE = ("gold_rank", "logit_gap", "logit_gap_sd", "constrained_accuracy")
 _OF_MEANS = ("estimate", "low", "high", "p", "p_holm", "detectable")
 _ERROR = OUTCOMES.index(Outcome.ERROR)
 _ANSWERED = OUTCOMES.index(Outcome.ANSWERED)
@@ -138,6 +139,7 @@ def measured(asked: Asked, relation: str, condition: str) -> Measured:
         "n_echo": d["n_echo"],
         "n_other_entity": d["n_other_entity"],
         **accuracy_of(values),
+        **{name: d[name] for name in _BESIDE if name in d},
     }
     return Measured(row, reading)
 

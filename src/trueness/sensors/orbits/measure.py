@@ -13,6 +13,7 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 from trueness.sensors import orbits
 from trueness.sensors.orbits.assumptions import Assumption, assumptions
+from trueness.sensors.orbits.beside import numbers_beside
 from trueness.sensors.orbits.certificate import Certificate
 from trueness.sensors.orbits.certify import certify
 from trueness.sensors.orbits.draw import Drawing, blocks
@@ -93,7 +94,12 @@ def _beside(
     ceiling = ceiling_of(table, slots, params.declaration, counts=counts, finding=finding)
     symmetry = symmetry_of(table, slots)
     warned = () if finding.state is State.NOT_APPLICABLE else caution(slots, table, params)
-    named = {**ceiling.details(), **recovery_details(slots), **symmetry_details(symmetry)}
+    named = {
+        **ceiling.details(),
+        **recovery_details(slots),
+        **symmetry_details(symmetry),
+        **numbers_beside(table, slots),
+    }
     return _Beside(ceiling, symmetry, warned, named)
 
 
