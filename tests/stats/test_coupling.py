@@ -138,7 +138,12 @@ def test_the_auroc_counts_pairs_of_gold_and_chosen(pairs: list[tuple[int, int]])
 def test_a_coupling_that_copies_the_logit_adds_nothing() -> None:
     scores = np.random.default_rng(0).normal(size=(20, 2))
     found = coupling_contest(3 * scores, scores, range(20), seed=1)
-    assert (found.difference, found.low, found.high) == (0.0, 0.0, 0.0)
+    assert (found.difference, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+    better = coupling_contest(scores + np.array([3.0, 0.0]), scores, range(20), seed=1)
+    assert better.low is not None
+    assert better.low > 0
+    assert better.p is not None
+    assert better.p < 0.01
     none = coupling_contest(np.zeros((0, 2)), np.zeros((0, 2)), [], seed=0)
     assert none.state is State.NO_EVIDENCE
 

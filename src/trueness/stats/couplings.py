@@ -104,6 +104,8 @@ class CouplingContest:
         AUROC of gold above chosen, ties one half, and the first minus the second.
     low, high : float or None
         Percentile interval of the difference over resampled entities, paired.
+    p : float or None
+        Twice the share (1 + b)/(1 + m) of resamples on the other side of 0, at most 1.
     n_pairs : int
     """
 
@@ -113,6 +115,7 @@ class CouplingContest:
     difference: float | None
     low: float | None
     high: float | None
+    p: float | None
     n_pairs: int
 
 
@@ -158,7 +161,7 @@ def coupling_contest(
         )
         raise ShapeError(msg)
     if not len(units):
-        return CouplingContest(State.NO_EVIDENCE, None, None, None, None, None, 0)
+        return CouplingContest(State.NO_EVIDENCE, None, None, None, None, None, None, 0)
     gold = np.tile([True, False], len(units))
     once, many = [], []
     for score in scores:
@@ -167,9 +170,12 @@ def coupling_contest(
         rng = np.random.default_rng(seed)
         many.append(resampled_aurocs(flat, gold, clusters, rng=rng, n_resamples=n_resamples))
     tail = (1 - level) / 2
-    low, high = np.quantile(many[0] - many[1], [tail, 1 - tail]).tolist()
+    apart = many[0] - many[1]
+    low, high = np.quantile(apart, [tail, 1 - tail]).tolist()
+    other = min(int((apart <= 0).sum()), int((apart >= 0).sum()))
+    p = min(1.0, 2 * (1 + other) / (1 + n_resamples))
     return CouplingContest(
-        State.MEASURED, once[0], once[1], once[0] - once[1], low, high, len(units)
+        State.MEASURED, once[0], once[1], once[0] - once[1], low, high, p, len(units)
     )
 
 

@@ -92,10 +92,17 @@ class Items:
     dropped: dict[str, int]
 
     @classmethod
-    def of(cls, name: str, tokenizer: Tokenizer, *, most: int) -> "Items":
-        """The items of a relation that comes along, cut to so many entities."""
+    def of(
+        cls,
+        name: str,
+        tokenizer: Tokenizer,
+        *,
+        most: int,
+        templates: Sequence[int] | None = None,
+    ) -> "Items":
+        """The items of a relation that comes along, cut to so many entities and some wordings."""
         relation = bundled_relation(name).first(most)
-        asked = questions(relation)
+        asked = questions(relation, templates)
         encoded = [[_after(tokenizer, q, gold) for gold in q.golds] for q in asked]
         kept = [i for i, found in enumerate(encoded) if found and all(found)]
         golds = [tuple(dict.fromkeys(ids[0] for ids in encoded[i])) for i in kept]

@@ -32,6 +32,7 @@ RUNNERS = {
     "answer-presence": "trueness.study.answer_presence",
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
+    "coupling": "trueness.study.couplings",
     "detector-power": "trueness.study.detector_power",
     "contrast": "trueness.study.bindings_changed",
     "certificate-sweep": "trueness.study.sweep",

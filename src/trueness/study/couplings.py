@@ -1,0 +1,367 @@
+"""Does the right token hang on the entity more than the chosen one? Gradients beside logits."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trueness.contract.serial import Json
+from trueness.contract.states import State
+from trueness.stats.attention import AttentionMass, attention_mass
+from trueness.stats.coupling import Coupling, control_span, couple, gradient_matches
+from trueness.stats.couplings import (
+    CouplingContest,
+    GapSplit,
+    RatioSummary,
+    coupling_contest,
+    largest_gap_split,
+    ratio_summary,
+)
+from trueness.stats.paired_means import Units
+from trueness.stats.ranks import gold_ranks
+from trueness.stats.sign_flip import sign_flip
+from trueness.study.asked import not_applicable
+from trueness.study.declarations import Declaration
+from trueness.study.found import Found
+from trueness.study.inputs import Inputs
+from trueness.study.inside_inputs import Items, WhiteBox, opened
+from trueness.study.published import published_of
+from trueness.study.relations import relation_record
+from trueness.study.results import Record
+
+CHOSEN, GOLD, OTHER = range(3)
+"""Places of the candidates; the most probable of the remaining tokens follow."""
+TOP = 3
+SCORES = ("logit", "logprob")
+CONTROLS = ("nearest", "first")
+"""As many tokens as the entity, nearest to it; or the first ones of the prompt, as published."""
+_STEP = 1e-2
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Differentiable(WhiteBox, Protocol):
+    """A white box that gives gradients and attention."""
+
+    def logit_gradients(
+        self, prompts: Sequence[str], tokens: Any, *, of: str = ...
+    ) -> NDArray[np.float32]:
+        """(n, c, T, D)."""
+        ...
+
+    def attentions(self, prompts: Sequence[str], query: int = ...) -> NDArray[np.float32]:
+        """(n, L, heads, T)."""
+        ...
+
+    def embeddings(self, prompt: str) -> NDArray[np.float32]:
+        """(T, D)."""
+        ...
+
+    def logits_of(self, block: NDArray[np.float32]) -> NDArray[np.float32]:
+        """(V,)."""
+        ...
+
+    def token_span(self, prompt: str, start: int, stop: int) -> tuple[int, int]:
+        """Half-open interval of tokens."""
+        ...
+
+
+def run(
+    declaration: Declaration,
+    *,
+    inputs: Inputs,
+    seed: int,
+    repeats: int,
+    progress: Callable[[str], None] | None = None,
+) -> Found:
+    """Norms of gradients on the entity's tokens, for gold, chosen and other candidates.
+
+    Parameters
+    ----------
+    declaration : Declaration
+    inputs : Inputs
+        ``model``.
+    seed : int
+        Of directions, resamples and signs.
+    repeats : int
+        At most so many entities of each relation.
+    progress : callable, optional
+    """
+    inputs.only(declaration.id, "model")
+    names = [str(name) for name in declaration.table("inputs")["relations"]]
+    templates = [int(t) for t in declaration.table("inputs")["templates"]]
+    resamples = int(declaration.table("protocol")["resamples"])
+    seen: list[Seen] = []
+    sets: list[Items] = []
+    with opened(declaration, inputs) as model:
+        if isinstance(model, str):
+            return not_applicable(declaration, repeats, model)
+        white: Any = model
+        for name in names:
+            items = Items.of(name, white.tokenizer, most=repeats, templates=templates)
+            sets.append(items)
+            if progress is not None:
+                progress(f"{name}: {len(items.prompts)} items")
+            seen += look(white, items, seed=seed)
+        identity = dict(model.identity)
+    rows = tuple(_rows(names, seen, seed=seed, resamples=resamples))
+    return Found(
+        rows=rows,
+        contrasts=_contrasts(seen, seed=seed, resamples=resamples),
+        draws={
+            "repeats": repeats,
+            "resamples": resamples,
+            "n_items": len(seen),
+            "n_wrong": sum(s.wrong for s in seen),
+            "n_unstable": sum(s.state is not State.MEASURED for s in seen),
+        },
+        published=published_of(declaration, {"rows": list(rows)}),
+        forwards=sum(4 + 2 * len(s.tokens) for s in seen),
+        data=tuple(relation_record(n, s.relation) for n, s in zip(names, sets, strict=True)),
+        model=identity,
+        notes=tuple(f"{n} items left out: {w}." for s in sets for w, n in s.dropped.items()),
+        table=tuple(_table(seen)),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """One item.
+
+    Parameters
+    ----------
+    unit : str
+        Relation and entity: what is resampled as one.
+    relation : str
+    wrong : bool
+    state : State
+        ``UNSTABLE`` when the gradient of gold differs from a central difference.
+    tokens : tuple of int
+        Chosen, gold, another entity's gold, then the next most probable.
+    logits : (c,) float64
+    couplings : mapping of (score, control) to Coupling
+    split : GapSplit
+        Of the candidates' norms on the entity.
+    attention : (AttentionMass, AttentionMass)
+        Over all layers, and over the last third.
+    """
+
+    unit: str
+    relation: str
+    wrong: bool
+    state: State
+    tokens: tuple[int, ...]
+    logits: Floats
+    couplings: dict[tuple[str, str], Coupling]
+    split: GapSplit
+    attention: tuple[AttentionMass, AttentionMass]
+
+
+def look(model: Differentiable, items: Items, *, seed: int) -> list[Seen]:
+    """Gradients and attention of every item.
+
+    Parameters
+    ----------
+    model : Differentiable
+    items : Items
+    seed : int
+        Of the directions along which gradients are tried.
+    """
+    logits = model.next_logits(items.requests())
+    logits = logits[:, : min(logits.shape[1], model.tokenizer.n_vocabulary)]
+    ranked = gold_ranks(logits, items.golds)
+    others = items.others()
+    found = []
+    for i, prompt in enumerate(items.prompts):
+        first = (int(ranked.chosen[i]), int(ranked.gold[i]), others[i][0])
+        rest = [t for t in np.argsort(-logits[i], kind="stable").tolist() if t not in first]
+        tokens = (*first, *rest[:TOP])
+        name = items.relation.entities[int(items.entity[i])]
+        start = prompt.index(name)
+        entity = list(range(*model.token_span(prompt, start, start + len(name))))
+        gradients = {
+            of: _own(model.logit_gradients([prompt], [list(tokens)], of=of)[0]) for of in SCORES
+        }
+        n_tokens = gradients[SCORES[0]].shape[1]
+        spans = dict(zip(CONTROLS, _controls(n_tokens, entity), strict=True))
+        couplings = {
+            (of, control): couple(g, entity, span)
+            for of, g in gradients.items()
+            for control, span in spans.items()
+        }
+        rng = np.random.default_rng([seed, i])
+        weights = model.attentions([prompt])[0]
+        found.append(
+            Seen(
+                unit=f"{items.relation.name}:{name}",
+                relation=items.relation.name,
+                wrong=first[CHOSEN] not in set(items.golds[i]),
+                state=_tried(model, prompt, gradients[SCORES[0]][GOLD], first[GOLD], rng),
+                tokens=tokens,
+                logits=logits[i, list(tokens)].astype(np.float64),
+                couplings=couplings,
+                split=largest_gap_split(couplings["logit", "nearest"].entity_per_token),
+                attention=attention_mass(weights, entity, spans["nearest"]),
+            )
+        )
+    return found
+
+
+def _own(gradients: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Without the columns that pad a shorter prompt."""
+    return gradients[:, ~np.isnan(gradients).all(axis=(0, 2))]
+
+
+def _controls(n_tokens: int, entity: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    first = tuple(t for t in range(len(entity)) if t not in set(entity))
+    return control_span(n_tokens, entity), first
+
+
+def _tried(
+    model: Differentiable,
+    prompt: str,
+    gradient: NDArray[np.float32],
+    token: int,
+    rng: np.random.Generator,
+) -> State:
+    """Whether a gradient agrees with a central difference along a random direction."""
+    base = model.embeddings(prompt)
+    direction = rng.normal(size=base.shape) * base.std()
+    ends = [
+        float(model.logits_of((base + sign * _STEP * direction).astype(np.float32))[token])
+        for sign in (1, -1)
+    ]
+    return gradient_matches(gradient, direction, above=ends[0], below=ends[1], step=_STEP)[0]
+
+
+def _rows(
+    names: Sequence[str], seen: Sequence[Seen], *, seed: int, resamples: int
+) -> Iterator[Record]:
+    """Ratios of entity over control by relation, side, score and control; attention; splits."""
+    for name in ("all", *names):
+        here = [s for s in seen if name in ("all", s.relation) and s.state is State.MEASURED]
+        for side, wrong in (("wrong", True), ("right", False)):
+            items = [s for s in here if s.wrong is wrong]
+            row: dict[str, Json] = {"name": f"{name}_{side}", "n": len(items), "n_missing": 0}
+            for of in SCORES:
+                for control in CONTROLS:
+                    row[f"{of}_{control}"] = {
+                        who: _ratio(items, (of, control), place, seed, resamples)
+                        for who, place in (("chosen", CHOSEN), ("gold", GOLD), ("other", OTHER))
+                    }
+            yield {**row, "attention": _attended(items), "split": _split(items)}
+
+
+def _ratio(
+    items: Sequence[Seen], kind: tuple[str, str], place: int, seed: int, resamples: int
+) -> Json:
+    above = [s.couplings[kind].entity_per_token[place] for s in items]
+    below = [s.couplings[kind].control_per_token[place] for s in items]
+    rng = np.random.default_rng([seed, 1])
+    found: RatioSummary = ratio_summary(
+        above, below, [s.unit for s in items], rng=rng, n_resamples=resamples
+    )
+    return {
+        "state": found.state.value,
+        "n": found.n,
+        "n_without": found.n_without,
+        "geometric_mean": found.geometric_mean,
+        "low": found.low,
+        "high": found.high,
+        "ratio_of_means": found.ratio_of_means,
+    }
+
+
+def _attended(items: Sequence[Seen]) -> Json:
+    """Medians of attention, over all layers and over the last third."""
+    if not items:
+        return None
+    names = ("first_token", "entity_per_token", "control_per_token", "entropy")
+    parts: dict[str, Json] = {}
+    for place, part in enumerate(("all", "last_third")):
+        values = {n: [getattr(s.attention[place], n) for s in items] for n in names}
+        known = {n: [v for v in vs if v is not None] for n, vs in values.items()}
+        parts[part] = {n: float(np.median(vs)) if vs else None for n, vs in known.items()}
+    return parts
+
+
+def _split(items: Sequence[Seen]) -> Json:
+    """How often gold lies above the widest gap, and how often a random split puts it there."""
+    made = [s.split for s in items if s.split.state is State.MEASURED]
+    return {
+        "n": len(made),
+        "gold_above": sum(split.upper[GOLD] for split in made),
+        "at_random": float(sum(split.random_upper or 0.0 for split in made)),
+    }
+
+
+def _contrasts(seen: Sequence[Seen], *, seed: int, resamples: int) -> dict[str, Record]:
+    wrong = [s for s in seen if s.wrong and s.state is State.MEASURED]
+    kind = ("logit", "nearest")
+    norms = np.array([s.couplings[kind].entity_per_token[[GOLD, CHOSEN]] for s in wrong])
+    norms = norms.reshape(-1, 2)
+    units = [s.unit for s in wrong]
+    rng = np.random.default_rng([seed, 2])
+    paired = ratio_summary(norms[:, 0], norms[:, 1], units, rng=rng, n_resamples=resamples)
+    logits = np.array([s.logits[[GOLD, CHOSEN]] for s in wrong]).reshape(-1, 2)
+    contest: CouplingContest = coupling_contest(
+        norms, logits, units, seed=seed, n_resamples=resamples
+    )
+    ends = paired.low, paired.geometric_mean, paired.high
+    low, estimate, high = (None if v is None else math.log(v) for v in ends)
+    return {
+        "gold_over_chosen": {
+            "n": paired.n,
+            "n_without": paired.n_without,
+            "state": paired.state.value,
+            "estimate": estimate,
+            "low": low,
+            "high": high,
+            "kind": "percentile interval over entities; sign flip of entities",
+            "p": _sign_p(norms, units, seed),
+            "p_holm": None,
+        },
+        "coupling_over_logit": {
+            "n": contest.n_pairs,
+            "state": contest.state.value,
+            "estimate": contest.difference,
+            "low": contest.low,
+            "high": contest.high,
+            "kind": "percentile interval over entities, paired",
+            "p": contest.p,
+            "p_holm": None,
+            "auroc_by_coupling": contest.by_coupling,
+            "auroc_by_logit": contest.by_logit,
+        },
+    }
+
+
+def _sign_p(norms: Floats, units: Sequence[str], seed: int) -> float | None:
+    """Sign flips of entities' summed log ratios."""
+    there = (norms > 0).all(axis=1)
+    if not there.any():
+        return None
+    logs = np.log(norms[there, 0]) - np.log(norms[there, 1])
+    codes = np.unique(np.array(units)[there], return_inverse=True)[1]
+    sums = np.bincount(codes, logs).astype(np.float64)
+    counts = np.bincount(codes).astype(np.float64)
+    found = sign_flip(Units(sums[:, None], counts[:, None]), rng=np.random.default_rng([seed, 3]))
+    return float(found.p_adjusted[0])
+
+
+def _table(seen: Sequence[Seen]) -> Iterator[Record]:
+    for s in seen:
+        coupling = s.couplings["logit", "nearest"]
+        yield {
+            "unit": s.unit,
+            "wrong": s.wrong,
+            "state": s.state.value,
+            "logits": [float(z) for z in s.logits],
+            "entity_per_token": [float(v) for v in coupling.entity_per_token],
+            "control_per_token": [
+                None if np.isnan(v) else float(v) for v in coupling.control_per_token
+            ],
+        }
