@@ -144,6 +144,9 @@ def test_a_reading_is_calibrated_with_labels_of_a_file(tmp_path: Path) -> None:
     lines = [f"{row['item']},{row['label']}" for row in rows()]
     labels.write_text("\n".join(["item,label", *lines]) + "\n", "utf-8")
     out = tmp_path / "g.json"
+    lines_of = tmp_path / "r.jsonl"
+    assert main(["ground", str(LABELLED), *OVERLAP, "-o", str(lines_of)]) == 0
+    assert calibrate(lines_of, out, "--labels", str(labels)) == 0
     assert calibrate(reading, out, "--labels", str(labels)) == 0
     assert json.loads(out.read_text("utf-8"))["calibration"]["promise"]["budget"] == 0.05
 

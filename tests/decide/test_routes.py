@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from trueness.api.gating import calibrate, gate, measured, replay
+from trueness.api.gating import calibrate, gate, replay
+from trueness.api.readings import measured
 from trueness.api.routing import blind_kinds, kind_routes
 from trueness.contract import Direction, ItemReading, Reading, State
 from trueness.contract.blocks import Statement

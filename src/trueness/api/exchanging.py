@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from trueness.api.grounding import means_of
+from trueness.api.labelling import said
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
 from trueness.decide.labels import unsupported_codes
@@ -108,7 +109,7 @@ def _supported(table: EvidenceTable, positive: str | None) -> EvidenceTable:
     """The claims that are labelled supported, or all of them where there is no label."""
     if table.label is None:
         return table
-    codes = unsupported_codes(table.label.values(), positive=positive)
+    codes = unsupported_codes([said(word) for word in table.label.values()], positive=positive)
     kept = codes == 0
     if not kept.any():
         msg = f"none of the {len(table)} claims is labelled supported. Name the column: --label."

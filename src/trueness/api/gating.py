@@ -5,10 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from trueness import sensors
 from trueness.api.exchanging import exchanged
-from trueness.api.grounding import ground
-from trueness.api.measuring import measure
+from trueness.api.labelling import CLAIMS, labels_of
+from trueness.api.readings import SENSOR, head_of, is_reading, loaded, measured
 from trueness.api.routing import kind_routes
 from trueness.contract import Decision, Reading
 from trueness.contract.blocks import Block
@@ -23,31 +22,7 @@ from trueness.decide.retracing import replay as replayed
 from trueness.decide.routes import routed
 from trueness.decide.stored import SCHEMA, GateFile, read_gate
 from trueness.decide.trace import read_key
-from trueness.report.load import load
-from trueness.table.delimited import read_delimited
-from trueness.table.evidence_reading import read_evidence
-from trueness.table.jsonlines import read_json
-from trueness.table.sniff import FileKind, sniff
 
-SENSOR = "energy"
-_CLAIMS = ("claim", "evidence", "item", "group", "label", "limit")
-_EMBEDDING = frozenset(
-    (
-        *("claim", "evidence", "label", "weights", "embedder", "revision", "split", "window"),
-        *(
-            "overlap",
-            "limit",
-            "select",
-            "corpus",
-            "entailer",
-            "entailer_labels",
-            "model",
-            "cache",
-            "advance",
-        ),
-    )
-)
-"""What only sensors of claims take."""
 _PROMISE = (
     "budget", "level", "error", "method", "unit", "population", "reject_budget", "budgets_tried",
     "negatives", "seed",
@@ -101,8 +76,8 @@ def calibrate(
     def labelled(of: str | Path | Reading) -> tuple[Reading, dict[str, object], str | None]:
         if unsupported == "labelled":
             found = measured(of, sensor=sensor, label=label, **given)
-            return found, _labels(of, label, labels, given), None
-        if labels is not None or isinstance(of, Reading) or _is_reading(Path(of)):
+            return found, labels_of(of, label=label, labels=labels, given=given), None
+        if labels is not None or isinstance(of, Reading) or is_reading(Path(of)):
             msg = (
                 f"unsupported is {unsupported!r}, which is made from a table with its evidence; "
                 "hand in the table, without a reading and without a file of labels."
@@ -184,10 +159,10 @@ def _flags(
             msg = "a relation check stands beside a kind; name the column of kinds as well."
             raise InputError(msg)
         return {}
-    if isinstance(source, Reading) or _is_reading(Path(source)):
+    if isinstance(source, Reading) or is_reading(Path(source)):
         msg = f"the column {kind!r} of kinds is read from the table of claims; hand in the table."
         raise InputError(msg)
-    columns = {name: given[name] for name in _CLAIMS if given.get(name) is not None}
+    columns = {name: given[name] for name in CLAIMS if given.get(name) is not None}
     return kind_routes(
         Path(source), sensor=sensor, kind=kind, relation_check=relation_check, columns=columns
     )
@@ -251,7 +226,7 @@ def gate_blocks(gate_file: str | Path | GateFile) -> tuple[Block, ...]:
 
 def is_gate(path: Path) -> bool:
     """Whether a file begins as a gate file that `calibrate` wrote."""
-    head = _head(path)
+    head = head_of(path)
     return head is not None and head.get("schema") == SCHEMA
 
 
@@ -285,7 +260,7 @@ def replay(
         When a column of kinds is named without a table and a reading.
     """
     made = read_gate(Path(gate_file), checked=False)
-    about = None if reading is None else _loaded(Path(reading))
+    about = None if reading is None else loaded(Path(reading))
     if kind is not None or relation_check is not None:
         if about is None or claims is None:
             msg = "kinds are compared with a reading and read from a table; give both of them."
@@ -293,124 +268,6 @@ def replay(
         about = routed(about, _flags(claims, made.sensor or SENSOR, kind, relation_check, {}))
     secret = None if key is None else read_key(Path(key))
     return replayed(Path(trace), made, reading=about, key=secret)
-
-
-def measured(source: str | Path | Reading, *, sensor: str = SENSOR, **given: Any) -> Reading:
-    """The reading of a source: as it was written, or made now by the sensor.
-
-    Parameters
-    ----------
-    source : path or Reading
-    sensor : str
-    **given
-        As in `trueness.api.ground`, or in `trueness.measure` for sensors of answers.
-    """
-    if isinstance(source, Reading):
-        return source
-    path = Path(source)
-    if _is_reading(path):
-        return _loaded(path)
-    module = sensors.find(sensor)
-    given = {k: v for k, v in given.items() if v is not None}
-    if getattr(module, "TABLE", "answers") == "evidence":
-        return ground(path, sensor=sensor, **given)
-    return measure(sensor, path, **{k: v for k, v in given.items() if k not in _EMBEDDING})
-
-
-def label_file(
-    path: Path, *, item: str | None = None, label: str | None = None
-) -> dict[str, object]:
-    """Labels by item from a file: JSON lines, JSON or CSV.
-
-    Raises
-    ------
-    InputError
-        When a column is not there or an item stands twice.
-    """
-    source = read_json(path) if sniff(path) is FileKind.JSON else read_delimited(path)
-    columns = (item or "item", label or "label")
-    missing = [name for name in columns if name not in source.cells]
-    if missing:
-        msg = (
-            f"{path} has no column {missing[0]!r}; its columns are {', '.join(source.names)}. "
-            "Labels are keyed on item: name them with --item and --label."
-        )
-        raise InputError(msg)
-    found: dict[str, object] = {}
-    for name, word in zip(*(source.cells[c] for c in columns), strict=True):
-        if str(name) in found:
-            msg = f"{path} names the item {name!r} twice; one label an item is wanted."
-            raise InputError(msg)
-        found[str(name)] = _said(word)
-    return found
-
-
-def _said(word: object) -> object:
-    """A label from a file: truth values and the numbers 0 and 1 are what they were written as."""
-    known = {"true": True, "false": False, "0": 0, "1": 1, "": None}
-    return known.get(word.strip().lower(), word) if isinstance(word, str) else word
-
-
-def _is_reading(path: Path) -> bool:
-    """Whether a file begins as a reading that was written."""
-    head = _head(path)
-    return (
-        head is not None
-        and head.get("schema") != SCHEMA
-        and bool({"sensor", "readings"} & set(head))
-    )
-
-
-def _head(path: Path) -> dict[str, Any] | None:
-    """The object of a JSON file; None for any other."""
-    if path.suffix.lower() != ".json" or not path.is_file():
-        return None
-    try:
-        found = json.loads(path.read_text("utf-8-sig"))
-    except (ValueError, OSError):
-        return None
-    return found if isinstance(found, dict) else None
-
-
-def _loaded(path: Path) -> Reading:
-    readings = load(path).readings
-    if len(readings) != 1:
-        msg = (
-            f"{path} holds {len(readings)} readings ({', '.join(list(readings)[:5])}); one is "
-            "wanted. Write the one that is decided about to a file of its own."
-        )
-        raise InputError(msg)
-    reading = next(iter(readings.values()))
-    if len(reading.per_item) < reading.n_items:
-        msg = (
-            f"{path} holds {len(reading.per_item)} of the reading's {reading.n_items} items. "
-            "Write it with -o file.jsonl, or hand in the table."
-        )
-        raise InputError(msg)
-    return reading
-
-
-def _labels(
-    source: str | Path | Reading,
-    label: str | None,
-    labels: str | Path | Mapping[str, object] | None,
-    given: Mapping[str, Any],
-) -> dict[str, object]:
-    """Labels by item: of the table's own column, or of a file keyed on item."""
-    if isinstance(labels, Mapping):
-        return dict(labels)
-    if labels is not None:
-        return label_file(Path(labels), item=given.get("item"), label=label)
-    if isinstance(source, Reading) or _is_reading(Path(source)):
-        msg = "a reading holds no labels. Name a file with columns item and label: --labels FILE."
-        raise InputError(msg)
-    names = {k: v for k, v in given.items() if k in _CLAIMS and v is not None}
-    table = read_evidence(Path(source), label=label, **names)
-    if table.label is None:
-        msg = f"{source} has no column with labels. Name it with --label COLUMN."
-        raise InputError(msg)
-    pairs = zip(table.item.values(), table.label.values(), strict=True)
-    return {str(item): _said(word) for item, word in pairs}
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -1,0 +1,90 @@
+"""What is known about claims: labels by item, from a table or from a file of their own."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trueness.api.readings import is_reading
+from trueness.contract import Reading
+from trueness.contract.errors import InputError
+from trueness.table.delimited import read_delimited
+from trueness.table.evidence_reading import read_evidence
+from trueness.table.jsonlines import read_json
+from trueness.table.sniff import FileKind, sniff
+
+CLAIMS = ("claim", "evidence", "item", "group", "label", "limit")
+"""What says how a table of claims is read."""
+
+
+def labels_of(
+    source: str | Path | Reading,
+    *,
+    label: str | None,
+    labels: str | Path | Mapping[str, object] | None,
+    given: Mapping[str, Any],
+) -> dict[str, object]:
+    """Labels by item: of the table's own column, or of a file keyed on item.
+
+    Parameters
+    ----------
+    source : path or Reading
+    label : str or None
+        Name of the column.
+    labels : path, mapping or None
+        Where they are not in the source.
+    given : mapping
+        How the table is read.
+
+    Raises
+    ------
+    InputError
+        When there are none.
+    """
+    if isinstance(labels, Mapping):
+        return dict(labels)
+    if labels is not None:
+        return label_file(Path(labels), item=given.get("item"), label=label)
+    if isinstance(source, Reading) or is_reading(Path(source)):
+        msg = "a reading holds no labels. Name a file with columns item and label: --labels FILE."
+        raise InputError(msg)
+    names = {k: v for k, v in given.items() if k in CLAIMS and v is not None}
+    table = read_evidence(Path(source), label=label, **names)
+    if table.label is None:
+        msg = f"{source} has no column with labels. Name it with --label COLUMN."
+        raise InputError(msg)
+    pairs = zip(table.item.values(), table.label.values(), strict=True)
+    return {str(item): said(word) for item, word in pairs}
+
+
+def label_file(
+    path: Path, *, item: str | None = None, label: str | None = None
+) -> dict[str, object]:
+    """Labels by item from a file: JSON lines, JSON or CSV.
+
+    Raises
+    ------
+    InputError
+        When a column is not there or an item stands twice.
+    """
+    source = read_json(path) if sniff(path) is FileKind.JSON else read_delimited(path)
+    columns = (item or "item", label or "label")
+    missing = [name for name in columns if name not in source.cells]
+    if missing:
+        msg = (
+            f"{path} has no column {missing[0]!r}; its columns are {', '.join(source.names)}. "
+            "Labels are keyed on item: name them with --item and --label."
+        )
+        raise InputError(msg)
+    found: dict[str, object] = {}
+    for name, word in zip(*(source.cells[c] for c in columns), strict=True):
+        if str(name) in found:
+            msg = f"{path} names the item {name!r} twice; one label an item is wanted."
+            raise InputError(msg)
+        found[str(name)] = said(word)
+    return found
+
+
+def said(word: object) -> object:
+    """A label from a file: truth values and the numbers 0 and 1 are what they were written as."""
+    known = {"true": True, "false": False, "0": 0, "1": 1, "": None}
+    return known.get(word.strip().lower(), word) if isinstance(word, str) else word
