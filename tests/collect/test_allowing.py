@@ -201,3 +201,10 @@ def test_conditions_can_rest_on_the_check_of_another(tmp_path: Path) -> None:
     assert set(done.checks) == {"prose:8@1"}
     assert done.n_rows == 18
     assert sum(model.asked.values()) == 18 + done.n_checks
+
+
+@pytest.mark.parametrize("name", ["\u200b", "\ufeff\u00ad", " \t"])
+def test_an_entity_of_which_nothing_is_left_is_refused(name: str, tmp_path: Path) -> None:
+    quiz = Quiz("capital", ("The capital of {e} is",), ("Peru", name), ("Lima", "Nowhere"))
+    with pytest.raises(InputError, match=r"no visible character"):
+        ask(quiz, Bare("garbage", {"Peru": "Lima"}), out=tmp_path / "t.jsonl")

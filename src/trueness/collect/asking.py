@@ -22,6 +22,7 @@ from trueness.collect.summary import AskSummary
 from trueness.collect.tally import Settings, Tally
 from trueness.contract.errors import FingerprintMismatch, InputError, TruenessError
 from trueness.contract.serial import Json
+from trueness.extract import normalise_entity
 from trueness.table.journal import AnswerJournal
 from trueness.table.protocol import Protocol
 
@@ -200,6 +201,7 @@ def _plan(
     if twice := [item for item, n in Counter(q.item for q in asked).items() if n > 1]:
         msg = f"{twice[0]!r} is asked twice; list each entity and each relation once."
         raise InputError(msg)
+    _check_visible(asked, model)
     listed = with_none(conditions)
     bound = tuple(bind(c, model, asked) for c in listed if c is NONE or not c.is_empty)
     check_bos((q.prompt for q in asked), model.tokenizer)
@@ -211,6 +213,19 @@ def _plan(
         {c.name: "none" for c in listed if c is not NONE and c.is_empty},
         tuple(_leaks(asked, bound)),
     )
+
+
+def _check_visible(asked: Sequence[Question], model: Model) -> None:
+    """Refuse a name of which nothing is left to read: its prompt would ask about nobody."""
+    encode = None if model.tokenizer is None else model.tokenizer.encode
+    for name in dict.fromkeys(q.entity for q in asked):
+        if not normalise_entity(name) or (encode is not None and not encode(name)):
+            points = " ".join(f"U+{ord(c):04X}" for c in name)
+            msg = (
+                f"the entity {name!r} ({points}) has no token and no visible character; a prompt "
+                "would ask about nobody. Name it, or remove it."
+            )
+            raise InputError(msg)
 
 
 def _leaks(asked: Sequence[Question], bound: Sequence[Bound]) -> list[str]:
