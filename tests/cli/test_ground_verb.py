@@ -303,6 +303,7 @@ def test_unsupported_claims_are_made_of_supported_ones(
         (["--limit", "1"], "largest source"),
         (["--sensor", "baseline.word_overlap"], "reads no vectors"),
         (["--labels", str(data)], "without a file of labels"),
+        (["--sensor", "contrast"], "its own contradictions"),
         (["--evidence", "shared"], "no claim has foreign evidence"),
     ]
     for more, said in refused:

@@ -83,6 +83,12 @@ def exchanged(
         )
         raise InputError(msg)
     means = means_of(sensor, **{k: v for k, v in given.items() if v is not None})
+    if means.model is not None:
+        msg = (
+            f"{sensor} compares a claim with its own contradictions, which exchanged evidence has "
+            "none of. Label unsupported claims, or use another sensor."
+        )
+        raise InputError(msg)
     table = means.embedded(table)
     if table.vectors is None and how == "nearest":
         msg = (
