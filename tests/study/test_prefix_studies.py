@@ -3,12 +3,15 @@
 import hashlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from planted import run_on
 
 from trueness.backends.protocol import Request
+from trueness.stats.multiplicity import holm
 from trueness.study.carrying_out import decide
 from trueness.study.declarations import declared_study
+from trueness.study.partitions import mean_record
 
 
 def chance(*parts: object) -> float:
@@ -101,3 +104,40 @@ def test_where_no_prefix_is_better_all_is_declined(
     assert found.reading.outcome.value == "unresolved"
     halves = [row for row in found.rows if "declined_share" in row]
     assert {row["declined_share"] for row in halves} == {1.0}
+
+
+def test_a_null_effect_is_supported_no_more_often_than_its_level() -> None:
+    rng = np.random.default_rng(11)
+    n_runs, n_supported = 200, 0
+    for _ in range(n_runs):
+        passages, entities = rng.normal(size=(8, 1)), rng.normal(size=(2, 1, 10))
+        right = rng.random((2, 2, 8, 10)) < 1 / (1 + np.exp(-(passages + entities)))
+        found = [mean_record(d, rng, "x") for d in right[0].astype(float) - right[1]]
+        adjusted = holm([float(str(c["p"])) for c in found])
+        lows = [float(str(c["low"])) for c in found]
+        n_supported += all(p <= 0.05 and low > 0 for p, low in zip(adjusted, lows, strict=True))
+    assert n_supported <= n_runs * 0.05 + 3 * (n_runs * 0.05 * 0.95) ** 0.5
+
+
+def test_a_study_that_was_interrupted_goes_on_and_finds_the_same(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = 0
+
+    def tires(request: Request, text: str, right: str | None) -> str:
+        nonlocal asked
+        asked += 1
+        if asked == 30:
+            raise KeyboardInterrupt
+        return nothing_matters(request, text, right)
+
+    given = {"limit": 2, "relations": ["capital", "language12"]}
+    with pytest.raises(KeyboardInterrupt):
+        run_on(monkeypatch, tmp_path / "a", "prefix-repair", tires, **given)  # type: ignore[arg-type] # two kinds
+    resumed = run_on(monkeypatch, tmp_path / "a", "prefix-repair", nothing_matters, **given)  # type: ignore[arg-type] # two kinds
+    whole = run_on(monkeypatch, tmp_path / "b", "prefix-repair", nothing_matters, **given)  # type: ignore[arg-type] # two kinds
+    assert (resumed.result.rows, resumed.result.contrasts) == (
+        whole.result.rows,
+        whole.result.contrasts,
+    )
+    assert int(str(resumed.result.draws["n_cached"])) > 0
