@@ -25,6 +25,8 @@ LARGEST_REPLY = 64 << 20
 """Bytes of a reply that are read; more is no reply to a question."""
 PATIENCE = 600.0
 """Seconds of the longest ``Retry-After`` that is waited for."""
+GATHERED = 0.02
+"""Seconds in which answers gather, to be handed over and written together; sending goes on."""
 IDLE_SECONDS = 2.0
 """An idle connection is used no longer: servers close theirs, often after 5 seconds."""
 GONE_AFTER = 4
@@ -107,7 +109,7 @@ class Transport:
         try:
             ended = False
             while not ended:
-                part = _drained(arrived)
+                part = _drained(arrived, over)
                 ended = part[-1] is None
                 if known := [one for one in part if one is not None]:
                     yield known
@@ -276,14 +278,15 @@ class Transport:
         return BackendError(msg, retryable=True, hint=hint)
 
 
-def _drained(arrived: "SimpleQueue[T]") -> list[T]:
-    """Everything that has arrived; waits for the first, so that an interrupt is heard."""
+def _drained(arrived: "SimpleQueue[T]", over: threading.Event) -> list[T]:
+    """What arrives within a moment of the first; an interrupt is heard while it waits."""
     part: list[T] = []
     while not part:
         try:
             part.append(arrived.get(timeout=_POLL))
         except Empty:
             continue
+    over.wait(GATHERED)
     try:
         while True:
             part.append(arrived.get_nowait())
