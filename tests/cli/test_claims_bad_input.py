@@ -397,3 +397,19 @@ def test_a_trace_edited_by_hand_is_found_whatever_was_edited(
         trace.write_text(broken, "utf-8")
         assert main(["replay", str(trace), "--gate", str(gate)]) in {1, 2}
         assert "Traceback" not in capsys.readouterr().err
+
+
+def test_accepted_error_takes_numbers_or_other_claims_as_its_grid(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    rows = labelled(300)
+    source = written(tmp_path, *rows[:200])
+    other = written(tmp_path, *({**r, "label": None} for r in rows[200:]), name="unlabelled.jsonl")
+    argv = calibrate(source, tmp_path / "g.json", "--error", "accepted_error")
+    assert "--grid on the command line" in refused(capsys, *argv)
+    for grid in ("0.00001,0.01,0.02", other):
+        capsys.readouterr()
+        assert main([*argv, "--grid", grid]) == 0, capsys.readouterr().err
+        assert "at most 0.05 of the accepted are unsupported" in capsys.readouterr().out
+    assert "may not do both" in refused(capsys, *argv, "--grid", source)
+    assert "neither numbers with commas nor a file" in refused(capsys, *argv, "--grid", "nowhere")

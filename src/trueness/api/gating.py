@@ -9,6 +9,7 @@ from trueness.api.exchanging import exchanged
 from trueness.api.labelling import CLAIMS, labels_of
 from trueness.api.readings import SENSOR, head_of, is_reading, loaded, measured
 from trueness.api.routing import kind_routes
+from trueness.api.thresholds import Grid, grid_of
 from trueness.contract import Decision, Reading
 from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
@@ -39,6 +40,7 @@ def calibrate(
     unsupported: Literal["labelled", "nearest", "random"] = "labelled",
     policy: str | Path | None = None,
     evaluate: str | Path | None = None,
+    grid: Grid | None = None,
     **given: Any,
 ) -> GateFile:
     """A gate: the threshold that keeps an error budget, the policy, and what it does.
@@ -61,6 +63,9 @@ def calibrate(
         A policy as JSON; ``value_only`` without.
     evaluate : path, optional
         Another table with other sources, on which the gate is looked at.
+    grid : sequence of float, text with commas, or path, optional
+        For ``accepted_error``: thresholds fixed beforehand, or an unlabelled table of other
+        sources whose quantiles they are.
     **given
         The promise (``budget``, ``level``, ``unit``, ``error``, ``method``, ``population``,
         ``reject_budget``, ``negatives``, ``seed``), and what `trueness.api.ground` takes.
@@ -100,6 +105,7 @@ def calibrate(
         promise,
         positive=positive,
         policy=None if policy is None else _object(Path(policy)),
+        grid=grid_of(grid, reading, promise, lambda path: measured(path, sensor=sensor, **given)),
         evaluation=other,
     )
 

@@ -51,6 +51,12 @@ from trueness.cli.grounding import grounded, grounding
     type=click.Choice(["measured", "all"]),
     help="Whether claims that could not be measured belong to the promise.",
 )
+@click.option(
+    "--grid",
+    metavar="X,Y,…|FILE",
+    help="For accepted_error: thresholds fixed beforehand, or unlabelled claims of other sources "
+    "whose quantiles they are.",
+)
 @click.option("--reject-budget", metavar="X", help="Share of supported rejected, at most.")
 @click.option("--negatives", metavar="TEXT", help="Who the unsupported are, in words.")
 @click.option("--policy", type=options.existing_file(), help="A policy as JSON.")

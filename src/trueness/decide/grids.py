@@ -105,7 +105,7 @@ def sequenced(
         msg = (
             "accepted_error needs a grid of thresholds fixed beforehand and none was given. Pass "
             "numbers, or quantiles of an unlabelled split that holds none of these items "
-            "(quantile_grid)."
+            "(quantile_grid; --grid on the command line)."
         )
         raise InputError(msg)
     thresholds = np.unique(risk_of(np.asarray(grid, dtype=np.float64), direction))
