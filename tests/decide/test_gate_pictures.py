@@ -136,6 +136,8 @@ def test_another_error_another_method_and_no_sources_say_what_they_are() -> None
     assert "no confidence level" in conformal["on average at most"].qualifier
     labels = [s.label for s in of(gate_file(error="accepted_error"), b.Curve).series]
     assert "unsupported among the accepted" in labels
+    tested = facts(gate_file(error="accepted_error"))
+    assert (tested["n"].display, tested["thresholds"].display) == ("160", "4")
     assumed = gate_file(sources=False)
     assert facts(assumed)["independence"].display == "assumed"
     said = [x for x in calibration_blocks(assumed)[1:] if isinstance(x, b.Statement)]

@@ -55,8 +55,13 @@ def _promised(calibration: Calibration) -> Iterator[Fact]:
     higher = calibration.direction is Direction.HIGHER_IS_WORSE
     side = "accept strictly below" if higher else "accept strictly above"
     yield Fact("threshold", _short(calibration.value_threshold), side)
+    things = "items" if promise.unit is Unit.ITEM else "sources"
+    if calibration.grid is not None:
+        grid = calibration.grid
+        yield Fact("n", f"{len(grid.risks):,}", f"independent labelled {things}")
+        tested = "fixed beforehand, tested from strict to lax; the last that was shown is taken"
+        yield Fact("thresholds", f"{len(grid.grid):,}", tested)
     if rank is not None:
-        things = "items" if promise.unit is Unit.ITEM else "sources"
         yield Fact("n", f"{rank.n:,}", f"independent unsupported {things}, unit {promise.unit}")
         if rank.k is not None:
             yield Fact("k*", f"{rank.k:,}", "the threshold is their k*-th least risk")
