@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from trueness.contract import ItemReading, Reading
-from trueness.contract.blocks import Bar, Bars, Block, Cell, Part, Table
+from trueness.contract.blocks import Block, Cell, Table
 from trueness.contract.serial import Json
 from trueness.sensors.claim_reading import histogram, worse_first
 from trueness.table.evidence import EvidenceTable
@@ -39,27 +39,27 @@ def blocks(reading: Reading, table: EvidenceTable) -> tuple[Block, ...]:
     return tuple(out)
 
 
-def kinds(reading: Reading) -> Bars:
+def kinds(reading: Reading) -> Table:
     """Of every kind of binding, how many claims stand above their contradictions, by both arms."""
     found = reading.details.get("by_kind")
-    bars = []
-    for kind, seen in found.items() if isinstance(found, Mapping) else ():
-        counts = seen if isinstance(seen, Mapping) else {}
-        for arm, above, of in (
-            ("gain", counts.get("n_above"), counts.get("n_scored")),
-            ("energy", counts.get("n_energy_above"), counts.get("n_energy")),
-        ):
-            share = _number(above) / _number(of) if _number(of) else 0.0
-            label = f"{kind}, {arm}"
-            part = Part("claims above", share, f"{above} of {of}")
-            bars.append(Bar(label, (part,), display=f"{above} of {of}"))
-    return Bars(
+    rows = tuple(
+        (
+            kind,
+            _whole(seen.get("n")),
+            f"{seen.get('n_above')} of {seen.get('n_scored')}",
+            f"{seen.get('n_energy_above')} of {seen.get('n_energy')}",
+            _whole(seen.get("n_routed")),
+        )
+        for kind, seen in (found.items() if isinstance(found, Mapping) else ())
+        if isinstance(seen, Mapping)
+    )
+    return Table(
         "Claims above all of their contradictions of a kind",
-        tuple(bars),
-        limit=1.0,
-        axis="share of the claims that have such a contradiction",
-        note="Energy: the contradiction lies further outside the evidence than the claim. Where it "
-        "does not, an acceptance by energy says nothing about that binding.",
+        ("binding", "claims", "by gain", "by energy", "flagged"),
+        rows,
+        n_rows=len(rows),
+        note="By energy: the contradiction lies further outside the evidence than the claim. Where "
+        "it does not, the claim is flagged: an acceptance by energy says nothing about that binding.",
     )
 
 
@@ -109,7 +109,7 @@ def _claim(item: ItemReading, table: EvidenceTable, row: int) -> tuple[Cell, ...
         _rounded(item.value),
         _rounded(item.extra.get("gain")),
         _rounded(item.extra.get("energy")),
-        n if isinstance(n, int) else None,
+        _whole(n),
         cut(table.claim[row] or "", TEXT),
         _best(item),
         ", ".join(flags) or None,
@@ -136,6 +136,10 @@ def _rounded(value: Json) -> float | None:
 
 def _list(value: Json) -> Sequence[Json]:
     return value if isinstance(value, list) else []
+
+
+def _whole(value: Json) -> int | None:
+    return value if isinstance(value, int) else None
 
 
 def _number(value: Json) -> float:
