@@ -28,6 +28,19 @@ _SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen3": ("Qwen3", {**_COMMON, "head_dim": 4}),
     "gemma2": ("Gemma2", {**_COMMON, "head_dim": 4, "sliding_window": 4}),
     "gpt2": ("GPT2", {"n_embd": _WIDTH, "n_layer": _BLOCKS, "n_head": 4, "n_positions": 96}),
+    "bloom": ("Bloom", {"hidden_size": _WIDTH, "n_layer": _BLOCKS, "n_head": 4}),
+    "mamba": ("Mamba", {"hidden_size": _WIDTH, "num_hidden_layers": _BLOCKS, "state_size": 4}),
+    "neo": (
+        "GPTNeo",
+        {
+            "hidden_size": _WIDTH,
+            "num_layers": 2,
+            "num_heads": 4,
+            "window_size": 4,
+            "attention_types": [[["global", "local"], 1]],
+            "max_position_embeddings": 96,
+        },
+    ),
     "neox": ("GPTNeoX", {**_COMMON, "rotary_pct": 0.5}),
 }
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from trueness.backends.local.model import LocalModel
 
 Make = Callable[..., "LocalModel"]
-SHAPES = ("llama", "qwen3", "gemma2", "gpt2", "neox")
+SHAPES = ("llama", "qwen3", "gemma2", "gpt2", "neox", "neo", "bloom")
 PROMPTS = ("The capital of France is", "far", "Über Fjord", "日本", "a much longer prompt than all")
 
 
@@ -97,6 +97,18 @@ def test_a_shared_prefix_is_read_once_and_changes_nothing(open_tiny: Make, shape
     alone = answers(model, plain)
     assert {k: r.text for k, r in first.items()} == {k: r.text for k, r in alone.items()}
     assert {r.n_reused for r in alone.values()} == {0}
+
+
+def test_a_model_of_states_instead_of_keys_answers_and_reuses_nothing(open_tiny: Make) -> None:
+    model = open_tiny("mamba")
+    assert not {"allowed_answers", "hidden_states"} & model.capabilities
+    asked = requests(*PROMPTS, max_tokens=3)
+    together = answers(model, asked)
+    for one in asked:
+        assert together[one.key[0]].text == answers(model, [one])[one.key[0]].text
+    front = model.ids_of("Wool")
+    shared = Request(("w", 1, "p"), (*front, *model.ids_of("far")), shared=len(front))
+    assert [r.n_reused for r in model.complete([shared, shared])] == [0, 0]
 
 
 def test_a_prompt_that_is_all_prefix_still_has_a_last_token(tiny: "LocalModel") -> None:

@@ -165,6 +165,28 @@ def test_a_product_over_blocks_is_the_derivative_from_end_to_end(
     assert np.abs(read @ without - whole).max() > 1e-2 * np.abs(whole).max()
 
 
+def test_where_a_row_alone_cannot_be_called_the_whole_sequence_is(open_tiny: Make) -> None:
+    model = open_tiny("bloom")  # its biases by distance are handed down for all rows at once
+    row = model.row_map(LONG, 1, 4)
+    assert np.abs(row(row.at) - row.value).max() < 1e-5
+    with pytest.raises(BackendError, match="cannot be called alone"):
+        model.row_map(LONG, 1, 4, method="row")
+
+
+def test_a_part_without_a_derivative_is_one_clear_error(
+    tiny: "LocalModel", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = tiny.row_map(LONG, 1, 4)
+
+    def jacrev(*_: Any, **__: Any) -> Any:
+        msg = "no setup_context"
+        raise RuntimeError(msg)
+
+    monkeypatch.setattr(tiny.loaded.torch.func, "jacrev", jacrev)
+    with pytest.raises(BackendError, match="no such derivative: no setup_context"):
+        row.jacobian()
+
+
 def test_forward_derivatives_need_eager_attention_and_say_so(open_tiny: Make) -> None:
     """Trap 3."""
     model = open_tiny(attention="sdpa")

@@ -132,7 +132,7 @@ class Asker:
         waiting.sort(key=lambda w: (len(w[1]) + len(w[2]), w[0].key))
         start = 0
         while start < len(waiting):
-            size = self.batch_size
+            size = self.batch_size if self.engine.can_branch else 1  # states read padding too
             while size > 1 and self._held(waiting[start : start + size]) > _LOGITS:
                 size //= 2
             yield from self._scored(waiting[start : start + size])
@@ -196,7 +196,7 @@ class Asker:
 
     def _begin(self, batch: Sequence[_Asked]) -> tuple[Flow, list[int]]:
         """The batch behind its prompts, and the tokens of each whose work was reused."""
-        n_shared = len(batch[0].shared(reuse=not self.engine.n_intervening))
+        n_shared = len(batch[0].shared(reuse=self._reuses))
         flow, n_reusing = self.engine.begin([asked.row for asked in batch], prefix=n_shared)
         first = len(batch) - n_reusing
         return flow, [0 if i < first else n_shared for i in range(len(batch))]
@@ -205,13 +205,18 @@ class Asker:
         """Requests that share a prefix, and answer freely or from a list, by length in tokens."""
         groups: dict[Any, list[_Asked]] = {}
         for one in asked:
-            shared = one.shared(reuse=not self.engine.n_intervening)
-            # padding behind a shared prefix takes places of a window of attention
-            length = len(one.ids) if shared and self.engine.has_window else None
+            shared = one.shared(reuse=self._reuses)
+            # padding takes places of a window behind a shared prefix, and enters recurrent states
+            exact = (shared and self.engine.has_window) or not self.engine.can_branch
+            length = len(one.ids) if exact else None
             groups.setdefault((shared, bool(one.request.allowed), length), []).append(one)
         for group in groups.values():
             group.sort(key=lambda one: (len(one.ids), one.request.key))
             yield from self._cut(group)
+
+    @property
+    def _reuses(self) -> bool:
+        return not self.engine.n_intervening and self.engine.can_branch
 
     def _cut(self, group: Sequence[_Asked]) -> Iterator[Sequence[_Asked]]:
         """Batches that stay within the context, padding and the longest answer included.

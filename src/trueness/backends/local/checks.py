@@ -4,7 +4,7 @@ import numpy as np
 
 from trueness.backends.local.batch import Row
 from trueness.backends.local.passes import Engine
-from trueness.backends.local.row_map import row_map
+from trueness.backends.local.row_map import METHODS, row_map
 from trueness.backends.local.seeing import hidden_states, parts_of
 from trueness.contract.errors import BackendError
 
@@ -16,7 +16,8 @@ def check_inside(engine: Engine, ids: tuple[int, ...]) -> None:
 
     The final norm must be applied once: the readout of the last state is the model's logits. A
     block must be called with its mask and positions: a row at an interior position comes out as the
-    model had it, for the first, a middle and the last block.
+    model had it, for the first, a middle and the last block. Where the row alone does not, the
+    whole sequence may.
 
     Raises
     ------
@@ -37,5 +38,14 @@ def check_inside(engine: Engine, ids: tuple[int, ...]) -> None:
         )
         raise BackendError(msg, hint="Use an architecture that is known, such as Llama or Qwen.")
     calls = engine.calls(ids)
-    for layer in sorted({0, len(calls) // 2, len(calls) - 1}):
-        row_map(engine.torch, calls[layer], last // 2)
+    tried = [calls[layer] for layer in sorted({0, len(calls) // 2, len(calls) - 1})]
+    for method in METHODS:
+        try:
+            for call in tried:
+                row_map(engine.torch, call, last // 2, method=method)
+        except BackendError:
+            if method == METHODS[-1]:
+                raise
+        else:
+            engine.row_method = method
+            return

@@ -218,14 +218,10 @@ class Inside:
                 f"{len(parts.blocks) - 1} and one of {', '.join(METHODS)}."
             )
             raise InputError(msg)
-        call = self._engine.calls(ids)[layer]
+        engine = self._engine
+        call, chosen = engine.calls(ids)[layer], method or engine.row_method
         return row_map(
-            self._engine.torch,
-            call,
-            at,
-            method=method,
-            causal=causal,
-            forward=self._engine.is_eager,
+            engine.torch, call, at, method=chosen, causal=causal, forward=engine.is_eager
         )
 
     def intervene(

@@ -75,6 +75,8 @@ class LocalModel(Inside):
     def capabilities(self) -> frozenset[str]:
         """What can be asked of this architecture."""
         found = set(_ASKING)
+        if not self._engine.can_branch:
+            found.discard("allowed_answers")
         if self.tokenizer.has_offsets:
             found.add("token_span")
         if self._engine.parts is not None and self.identity["dtype"] == "float32":

@@ -16,7 +16,7 @@ from trueness.backends.local.row_map import BlockCall
 from trueness.backends.local.streams import noisy
 from trueness.contract.errors import BackendError
 
-_WINDOWS = ("sliding_window", "attention_chunk_size")
+_WINDOWS = ("sliding_window", "attention_chunk_size", "window_size")
 
 
 @dataclass(slots=True)
@@ -42,6 +42,7 @@ class Engine:
     n_rows: int
     moment: Moment | None = field(default=None, repr=False)
     n_intervening: int = 0
+    row_method: str = "row"
     _prefix: tuple[tuple[int, ...], Any] | None = field(default=None, repr=False)
     _spread: float | None = field(default=None, repr=False)
     _calls: tuple[tuple[int, ...], tuple[BlockCall, ...]] | None = field(default=None, repr=False)
@@ -50,6 +51,12 @@ class Engine:
     def n_embedded(self) -> int:
         """Ids that have an embedding."""
         return int(self.model.get_input_embeddings().weight.shape[0])
+
+    @property
+    def can_branch(self) -> bool:
+        """Whether its cache can be repeated for other rows: keys and values can, states cannot."""
+        layers = self._new_cache().layers
+        return all(hasattr(layer, "batch_repeat_interleave") for layer in layers)
 
     @property
     def is_eager(self) -> bool:
@@ -231,11 +238,9 @@ class Engine:
     ) -> Any:
         """Logits (B, keep, V) of one pass; ``graded`` leaves derivatives to the caller."""
         given: dict[str, Any] = {"input_ids": ids} if embeds is None else {"inputs_embeds": embeds}
-        given |= {
-            "attention_mask": mask,
-            "position_ids": moment.positions,
-            "use_cache": cache is not None,
-        }
+        given |= {"attention_mask": mask, "use_cache": cache is not None}
+        if "position_ids" in inspect.signature(self.model.forward).parameters:
+            given["position_ids"] = moment.positions
         if cache is not None:
             given[self._cache_name] = cache
         if (name := keep_name(self.model.forward)) is not None:

@@ -4,7 +4,8 @@ Row t of a causal block reads the others through their keys and values alone, so
 the map h[t] -> h'[t] costs one row, and its derivative is the block of the whole derivative.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,23 +86,31 @@ class RowMap:
         Raises
         ------
         BackendError
-            Unless attention is eager: the others have no forward derivative.
+            Unless attention is eager: the others have no forward derivative; or where a part of the
+            block has none.
         """
         if not self._forward:
             msg = "forward derivatives need eager attention."
             raise BackendError(msg, hint="Open the model with -M attention=eager, or use vjp.")
         base, func = self._vectors(self.at, 1), self._torch.func
-        return self._each(v, lambda u: func.jvp(self._apply, (base,), (u,))[1])
+        with _differentiable():
+            return self._each(v, lambda u: func.jvp(self._apply, (base,), (u,))[1])
 
     def vjp(self, u: ArrayLike) -> NDArray[np.float32]:
-        """Jᵀ u at the base point, for one direction (D,) or several (k, D)."""
-        _, pull = self._torch.func.vjp(self._apply, self._vectors(self.at, 1))
-        return self._each(u, lambda w: pull(w)[0])
+        """Jᵀ u at the base point, for one direction (D,) or several (k, D); raises as `jvp`."""
+        base = self._vectors(self.at, 1)
+        with _differentiable():
+            _, pull = self._torch.func.vjp(self._apply, base)
+            return self._each(u, lambda w: pull(w)[0])
 
     def jacobian(self, chunk: int = 64) -> NDArray[np.float32]:
-        """J (D, D): row i is the derivative of output i; ``chunk`` outputs at a time."""
+        """J (D, D): row i is the derivative of output i; ``chunk`` outputs at a time.
+
+        Raises as `vjp`.
+        """
         base = self._vectors(self.at, 1)
-        return self._numpy(self._torch.func.jacrev(self._apply, chunk_size=chunk)(base))
+        with _differentiable():
+            return self._numpy(self._torch.func.jacrev(self._apply, chunk_size=chunk)(base))
 
     def _each(self, v: ArrayLike, one: Callable[[Any], Any]) -> NDArray[np.float32]:
         vectors = self._vectors(v, np.ndim(v))
@@ -126,21 +135,27 @@ def row_map(
     call: BlockCall,
     position: int,
     *,
-    method: str | None = None,
+    method: str = "row",
     causal: bool = True,
     forward: bool = True,
 ) -> RowMap:
     """The map of one row of a recorded call, checked at its base point.
 
-    Without a method it is the row alone wherever the block takes a cache.
-
     Raises
     ------
     BackendError
-        When it does not give back what the model had there.
+        When the block cannot be called so, or does not give back what the model had there.
     """
-    if method is None:
-        method = "row" if cache_name(call.block.forward) else "sequence"
+    try:
+        return _made(torch, call, position, method=method, causal=causal, forward=forward)
+    except (AttributeError, RuntimeError, TypeError) as error:
+        msg = f"{type(call.block).__name__} cannot be called alone ({method}): {error}"
+        raise BackendError(msg, hint='Try method="sequence", or another architecture.') from error
+
+
+def _made(
+    torch: Any, call: BlockCall, position: int, *, method: str, causal: bool, forward: bool
+) -> RowMap:
     with torch.no_grad():
         if method == "sequence":
             apply = _in_sequence(torch, call, position, causal=causal)
@@ -171,6 +186,16 @@ def check_value(made: RowMap) -> None:
             "the largest entry: called without the model's mask or positions."
         )
         raise BackendError(msg, hint='Try method="sequence", or another architecture.')
+
+
+@contextmanager
+def _differentiable() -> Iterator[None]:
+    """A part of a block without a derivative that can be batched is a backend's failure."""
+    try:
+        yield
+    except RuntimeError as error:
+        msg = f"this block has no such derivative: {error}"
+        raise BackendError(msg, hint="Use another architecture.") from error
 
 
 def _alone(torch: Any, call: BlockCall, t: int, *, causal: bool) -> Callable[[Any], Any]:
