@@ -11,11 +11,12 @@ from trueness.contract.states import State
 from trueness.stats.attention import attention_mass
 from trueness.stats.block_power import top_values
 from trueness.stats.coupling import control_span, couple, gradient_matches
-from trueness.stats.exponents import Product, block_product, growth, settling
+from trueness.stats.exponents import Product, block_product, growth
 from trueness.stats.jacobians import jacobian_summary
 from trueness.stats.lens import lens_curve
 from trueness.stats.probes import readers
 from trueness.stats.ranks import gold_ranks
+from trueness.stats.settling import settling
 
 if TYPE_CHECKING:
     from trueness.backends.local.model import LocalModel

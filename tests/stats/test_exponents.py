@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
-from trueness.stats.exponents import ASSUMPTIONS, Product, block_product, growth, settling
+from trueness.stats.exponents import Product, block_product, growth
 from trueness.stats.kaplan_yorke import filtration_sweep, growth_filtration, kaplan_yorke
+from trueness.stats.settling import ASSUMPTIONS, settling
 from trueness.stats.witnesses import log_volume_change
 
 Floats = NDArray[np.float64]

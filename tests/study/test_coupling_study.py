@@ -11,7 +11,7 @@ from white_box import WIDTH, Planted, Words
 
 from trueness.study import inside_inputs
 from trueness.study.carrying_out import carry_out
-from trueness.study.couplings import CHOSEN, GOLD, OTHER, SCORES, look
+from trueness.study.coupling_items import CHOSEN, GOLD, OTHER, SCORES, look
 from trueness.study.inputs import Inputs
 from trueness.study.inside_inputs import Items
 from trueness.study.results import Result
