@@ -66,7 +66,7 @@ MARKED = st.builds(
     TEXT,
 )
 BLOCK = st.one_of(
-    st.builds(b.Bars, TEXT, tuples(BAR), FINITE, TEXT, TEXT),
+    st.builds(b.Bars, TEXT, tuples(BAR), FINITE, TEXT, TEXT, tuples(FINITE)),
     st.builds(b.IntervalDots, TEXT, tuples(DOT), FINITE, TWO, TWO, TEXT, TEXT, TEXT, TEXT, TEXT),
     st.builds(
         b.SimplexArrows,

@@ -183,7 +183,17 @@ def texts(values: list[float | None], direction: Direction) -> Reading:
         value=1.0,
         n_measured=sum(v is not None for v in values),
         n_items=len(values),
-        blocks=(b.Statement("Said."), b.MarkedTexts("Claims", shown, len(values), ("a",) * 5)),
+        blocks=(
+            b.Statement("Said."),
+            b.Bars("Bins", (b.Bar("low", ()), b.Bar("high", (), display="x")), 1.0),
+            b.Bars(
+                "Binned",
+                (b.Bar("low", ()), b.Bar("high", (), display="x")),
+                1.0,
+                edges=(-9.0, -8.0, 9.0),
+            ),
+            b.MarkedTexts("Claims", shown, len(values), ("a",) * 5),
+        ),
         per_item=items,
     )
 
@@ -201,6 +211,9 @@ def test_texts_are_marked_on_the_side_on_which_the_gate_decides(direction: Direc
     reading, decision = marked(calibrated, bare)
     block = next(x for x in reading.blocks if isinstance(x, b.MarkedTexts))
     assert block.cut == tau
+    plain, binned = (x for x in reading.blocks if isinstance(x, b.Bars))
+    assert [bar.display for bar in plain.bars] == ["", "x"]
+    assert [bar.display for bar in binned.bars] == ["", "x  ◂ the gate's threshold"]
     assert [t.beyond for t in block.texts] == [True, False, True, None]
     assert [t.stretches[0].beyond for t in block.texts] == [True, False, True, None]
     assert all(t.stretches[1].beyond is None for t in block.texts)

@@ -102,7 +102,8 @@ class Bar:
 class Bars:
     """Stacked bars on one scale from 0 to ``limit``.
 
-    ``axis`` says what the scale counts; where it is given, the scale is drawn.
+    ``axis`` says what the scale counts; where it is given, the scale is drawn. ``edges`` are those
+    of the bins, one more than there are bars, where the bars count numbers that lie between them.
     """
 
     title: str
@@ -110,6 +111,7 @@ class Bars:
     limit: float
     note: str = ""
     axis: str = ""
+    edges: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from trueness.contract import Decision, Direction, ItemVerdict, Reading
-from trueness.contract.blocks import Block, MarkedText, MarkedTexts
+from trueness.contract.blocks import Bars, Block, MarkedText, MarkedTexts
 from trueness.decide.calibrating import apply_gate
 from trueness.decide.stored import GateFile
 
@@ -36,10 +36,32 @@ def marked(
     decision = apply_gate(gate, reading, trace=trace, key=key)
     wanted = {t.label for b in reading.blocks if isinstance(b, MarkedTexts) for t in b.texts}
     verdicts = {v.item: v for v in decision.verdicts if v.item in wanted}
-    blocks = tuple(
-        _block(b, gate, verdicts) if isinstance(b, MarkedTexts) else b for b in reading.blocks
-    )
+    blocks = tuple(_marked(b, gate, verdicts) for b in reading.blocks)
     return replace(reading, blocks=blocks), decision
+
+
+def _marked(block: Block, gate: GateFile, verdicts: Mapping[str, ItemVerdict]) -> Block:
+    if isinstance(block, MarkedTexts):
+        return _block(block, gate, verdicts)
+    if isinstance(block, Bars) and block.edges:
+        sign = 1.0 if gate.calibration.direction is Direction.HIGHER_IS_WORSE else -1.0
+        return _binned(block, sign * gate.policy.accept)
+    return block
+
+
+def _binned(block: Bars, cut: float) -> Bars:
+    """The bars with a mark at the bin that holds the threshold; the last edge is in the last."""
+    n = len(block.bars)
+    at = next((i for i in range(n) if block.edges[i] <= cut < block.edges[i + 1]), None)
+    if at is None and n and cut == block.edges[n]:
+        at = n - 1
+    bars = tuple(
+        replace(bar, display="  ".join(filter(None, (bar.display, f"◂ {THRESHOLD}"))))
+        if i == at
+        else bar
+        for i, bar in enumerate(block.bars)
+    )
+    return replace(block, bars=bars)
 
 
 def _block(block: MarkedTexts, gate: GateFile, verdicts: Mapping[str, ItemVerdict]) -> Block:

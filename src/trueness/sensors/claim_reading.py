@@ -160,7 +160,8 @@ def histogram(
             "with their evidence than that. Real texts on other subjects lie lower."
         )
     top = float(max(counts.max(initial=0), 1))
-    return Bars(f"Claims by {name}", bars, limit=top, axis="claims", note=note)
+    title, ends = f"Claims by {name}", tuple(float(e) for e in edges)
+    return Bars(title, bars, limit=top, axis="claims", note=note, edges=ends)
 
 
 def contract_notes(contract: Contract) -> tuple[Block, ...]:
