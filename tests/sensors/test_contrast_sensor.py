@@ -313,21 +313,15 @@ def test_a_flag_reaches_review_at_the_gate(tmp_path: Any) -> None:
     assert all((v == "accept") == item.startswith("supp") for item, v in verdicts.items())
 
 
-def test_contradictions_stay_with_their_claim_when_its_evidence_is_exchanged(
-    tmp_path: Any,
-) -> None:
-    rows = []
-    for i in range(70):
-        one, two = ("Kra" + chr(97 + i // 26) + chr(97 + i % 26) + end for end in ("no", "va"))
-        said = f"{one} hired {two}."
-        rows.append({"claim": said, "evidence": [f"{said[:-1]} in May."], "source": f"s{i}"})
+def test_evidence_is_not_exchanged_under_contradictions_made_for_it(tmp_path: Any) -> None:
     path = tmp_path / "claims.jsonl"
+    rows = [{"claim": f"Ann hired {w}.", "evidence": [w], "source": w} for w in ("Bo", "Cy")]
     path.write_text("".join(json.dumps(r) + "\n" for r in rows), "utf-8")
-    made = calibrate(
-        path, sensor="contrast", group="source", budget="0.05", unit="source_one",
-        unsupported="random", embedder=Bag(), model=ScriptedModel("empty"),
-    )  # fmt: skip
-    assert made.sensor == "contrast"
+    with pytest.raises(InputError, match="its own contradictions"):
+        calibrate(
+            path, sensor="contrast", group="source", budget="0.05", unsupported="random",
+            embedder=Bag(), model=ScriptedModel("empty"),
+        )  # fmt: skip
 
 
 # where it is blind, sentence by sentence of the contract

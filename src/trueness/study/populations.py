@@ -182,7 +182,7 @@ def against(part: Slice | Population, negatives: Negatives, name: str, data: str
     evidence = [*range(n), *negatives.evidence_from[taken].tolist()]
     items = [str(table.item[i]) for i in range(n)]
     wrong = np.arange(len(claims)) >= n
-    sentences, edits = table.sentences, table.contradicted
+    sentences = table.sentences
     made = EvidenceTable(
         item=Column.of([*items, *(f"{items[i]} ~ {items[j]}" for i, j in
                                   zip(taken, evidence[n:], strict=True))]),
@@ -193,7 +193,6 @@ def against(part: Slice | Population, negatives: Negatives, name: str, data: str
         group=None if table.group is None else Column.of(table.group[i] for i in claims),
         sentences=None if sentences is None else Column.of(sentences[i] for i in claims),
         vectors=table.vectors,
-        contradicted=None if edits is None else Column.of(edits[i] for i in claims),
     )  # fmt: skip
     how = {k: v for k, v in negatives.to_dict().items() if k != "evidence_from"}
     return Population(name, data, made, wrong, how)

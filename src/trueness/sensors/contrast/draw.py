@@ -58,8 +58,8 @@ def kinds(reading: Reading) -> Table:
         ("binding", "claims", "by gain", "by energy", "flagged"),
         rows,
         n_rows=len(rows),
-        note="By energy: the contradiction lies further outside the evidence than the claim. Where "
-        "it does not, the claim is flagged: an acceptance by energy says nothing about that binding.",
+        note="By energy: the contradiction lies further outside the evidence than the claim does. "
+        "Flagged: it does not, and an acceptance by energy says nothing about that binding.",
     )
 
 
