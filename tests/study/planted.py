@@ -84,25 +84,42 @@ class Planted(ScriptedModel):
     def score(self, continuations: Sequence[Continuation]) -> Iterator[Scored]:
         for one in continuations:
             ids = self._ids(one.prompt)
-            text = self.tokenizer.decode([i for i in ids if i != BOS])
+            text = self.words.decode([i for i in ids if i != BOS])
             yield Scored(one.key, self.finds(text, one.text.strip()), 1)
 
     def complete(self, requests: Sequence[Request]) -> Iterator[Result]:
         for request in requests:
             self.n_asked += 1
             ids = self._ids(request.prompt)
-            text = self.tokenizer.decode([i for i in ids if i != BOS])
+            text = self.words.decode([i for i in ids if i != BOS])
             said = " " + self.rule(request, text, self.right(request)).strip()
-            written = self.tokenizer.encode(said)
+            written = self.words.encode(said)
             kept = written[: 1 if request.max_tokens == 1 else None]
             steps = tuple(Step(i, logprob=-0.125, gap=4.0) for i in kept)
-            yield Result(
-                request.key, self.tokenizer.decode(kept), "stop", steps, len(ids), len(kept)
-            )
+            yield Result(request.key, self.words.decode(kept), "stop", steps, len(ids), len(kept))
 
     def right(self, request: Request) -> str | None:
         relation, entity, _ = request.key[0].rsplit("|", 2)
         return self.known.get(relation, {}).get(entity)
+
+
+class TextOnly(Planted):
+    """The same behind an endpoint that takes and gives text alone."""
+
+    @property
+    def tokenizer(self) -> None:  # type: ignore[override] # none
+        return None
+
+    @property
+    def capabilities(self) -> frozenset[str]:
+        return frozenset({"text"})
+
+    def complete(self, requests: Sequence[Request]) -> Iterator[Result]:
+        for request in requests:
+            assert isinstance(request.prompt, str)
+            self.n_asked += 1
+            said = self.rule(request, request.prompt, self.right(request))
+            yield Result(request.key, f" {said}", "stop")
 
 
 def run_on(
@@ -114,6 +131,7 @@ def run_on(
     limit: int | None = None,
     seed: int = 0,
     relations: Sequence[str] | None = None,
+    kind: type[Planted] = Planted,
     **more: Any,
 ) -> Carried:
     """A study on a planted model; its requests cached in a folder of the test."""
@@ -126,7 +144,7 @@ def run_on(
     known = {r.name: facts_of(r) for r in asked.values()}
 
     def opened(_name: str, _options: object = None, **_given: object) -> Planted:
-        return Planted("garbage", {"x": "y"}, rule=rule, known=known, **more)
+        return kind("garbage", {"x": "y"}, rule=rule, known=known, **more)
 
     for module in (asking, constrained, ensembles):
         if hasattr(module, "declared_relations") and relations is not None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from planted import run_on
+from planted import TextOnly, run_on
 
 from trueness.backends.protocol import Request
 from trueness.stats.multiplicity import holm
@@ -141,3 +141,13 @@ def test_a_study_that_was_interrupted_goes_on_and_finds_the_same(
         whole.result.contrasts,
     )
     assert int(str(resumed.result.draws["n_cached"])) > 0
+
+
+def test_random_ids_are_left_out_behind_text_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(
+        monkeypatch, tmp_path, "prefix-character", prose_helps, limit=2, kind=TextOnly
+    ).result
+    assert "not asked without token ids: random:128#1" in found.notes
+    assert {row.get("class") for row in found.rows} >= {"prose", "permuted", "repeated", "none"}

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from planted import run_on
+from planted import TextOnly, run_on
 
 from trueness.backends.protocol import Request
 from trueness.study import sweep
@@ -52,3 +52,13 @@ def test_too_few_rows_decide_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     few = ["capital", "currency", "pararel/P36"]
     found = run_on(monkeypatch, tmp_path, "certificate-sweep", half_right, limit=3, relations=few)
     assert found.result.reading.outcome.value == "unresolved"
+
+
+def test_behind_text_alone_answers_are_compared_as_texts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(
+        monkeypatch, tmp_path, "certificate-sweep", half_right, limit=2, kind=TextOnly
+    ).result
+    assert found.reading.outcome.value == "supported"
+    assert found.notes[1].startswith("no token ids here")

@@ -14,6 +14,7 @@ from trueness.collect import Condition, ask, facts_of, parse_conditions
 from trueness.collect.beside import NUMBERS
 from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json, plain
+from trueness.extract import keyed, named
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
@@ -102,8 +103,12 @@ def _options(kind: str, requires: frozenset[str]) -> dict[str, str] | None:
 
 
 def lacking(declaration: Declaration, model: Model) -> str | None:
-    """Why a model cannot be asked what a study needs; None when it can."""
-    missing = [name for name in declaration.requires if name not in model.capabilities]
+    """Why a model cannot be asked what a study needs; None when it can.
+
+    Tokens are wanted and not needed: without them `collected` compares texts.
+    """
+    held = model.capabilities | {"tokens"}
+    missing = [name for name in declaration.requires if name not in held]
     if not missing:
         return None
     return (
@@ -224,10 +229,14 @@ def collected(
         As `trueness.collect.ask`; ``checked`` defaults to the first condition of each class.
     """
     declared, classes = declared_conditions(declaration)
-    used = declared if conditions is None else tuple(conditions)
+    used, given, deviates = _without_tokens(
+        model,
+        declared if conditions is None else tuple(conditions),
+        {**_protocol(declaration), **given},
+    )
     classes = {c.name: classes.get(c.name, c.name) for c in used}
     first = {kind: name for name, kind in reversed(classes.items())}
-    given = {"checked": frozenset(first.values()), **_protocol(declaration), **given}
+    given = {"checked": frozenset(first.values()), **given}
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "table.jsonl"
         cache = cache_dir() / "requests.sqlite"
@@ -242,7 +251,7 @@ def collected(
             progress=_steps(progress),
             **given,
         )
-        table = read_answers(out)
+        table = named(keyed(read_answers(out)))
     few = f"of {len(classes)} conditions the first of each class was checked against batches"
     return Asked(
         table=table,
@@ -252,8 +261,21 @@ def collected(
         protocols=_protocols(table),
         requests=done.n_asked + done.n_checks,
         cached=done.n_cached,
-        notes=(*done.warnings, *((few,) if len(first) < len(classes) else ())),
+        notes=(*deviates, *done.warnings, *((few,) if len(first) < len(classes) else ())),
     )
+
+
+def _without_tokens(
+    model: Model, conditions: tuple[Condition, ...], given: dict[str, Any]
+) -> tuple[tuple[Condition, ...], dict[str, Any], tuple[str, ...]]:
+    """What is asked of a model behind text alone, and how that deviates."""
+    if model.tokenizer is not None:
+        return conditions, given, ()
+    used = tuple(c for c in conditions if c.kind != "random")
+    dropped = [c.name for c in conditions if c.kind == "random"]
+    notes = ["no token ids here: answers are compared as texts, prefixes are words"]
+    notes += [f"not asked without token ids: {', '.join(dropped)}"] if dropped else []
+    return used, {**given, "observable": "string"}, tuple(notes)
 
 
 def _protocol(declaration: Declaration) -> dict[str, Any]:

@@ -80,10 +80,10 @@ def _class_row(
         "accuracy": float(np.mean(accuracy)) if accuracy else None,
         "accuracy_least": min(accuracy, default=None),
         "accuracy_most": max(accuracy, default=None),
-        "n_orbits": float(np.mean(values("n_orbits"))) if ours else None,
-        "t1": float(np.mean(values("t1"))) if ours else None,
+        "n_orbits": float(np.mean(values("n_orbits"))) if values("n_orbits") else None,
+        "t1": float(np.mean(values("t1"))) if values("t1") else None,
         "t1_star": float(np.mean(values("t1_star"))) if values("t1_star") else None,
-        "echo": float(np.mean(values("n_echo"))) if ours else None,
+        "echo": float(np.mean(values("n_echo"))) if values("n_echo") else None,
     }
 
 
