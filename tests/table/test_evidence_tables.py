@@ -105,7 +105,7 @@ def test_named_columns_win_and_others_are_kept_as_text() -> None:
     ],
 )
 def test_bad_input_is_one_clear_error(
-    rows: list[dict[str, Any]], names: dict[str, str], said: str
+    rows: list[dict[str, Any]], names: dict[str, Any], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
         read_evidence(rows, **names)
