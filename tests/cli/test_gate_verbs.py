@@ -117,6 +117,10 @@ def test_a_gate_writes_a_page_beside_its_trace(
     assert main([*argv, "-o", str(trace), "-o", str(page)]) == 0
     assert main([*argv, "-o", str(plain)]) == 0
     assert trace.read_text("utf-8") == plain.read_text("utf-8")
+    reading = tmp_path / "r.json"
+    assert main(["ground", *argv[1:], "-o", str(reading)]) == 0
+    replayed = ["replay", str(trace), "--gate", str(gate_file), "--reading", str(reading)]
+    assert main(replayed) == 0
     assert "65 accept" in page.read_text("utf-8")
     capsys.readouterr()
     assert main([*argv, "-o", str(trace), "-o", str(plain)]) == 2
