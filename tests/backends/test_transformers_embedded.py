@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import pytest
 
 from trueness.backends import Request, open_model
@@ -87,3 +88,49 @@ def test_twenty_questions_behind_a_prefix_have_the_answers_of_one_padded_batch(
     padded = white.next_logits([replace(one, shared=0) for one in asked])
     assert abs(reused - padded).max() < 1e-3
     assert (reused.argmax(1) == padded.argmax(1)).all()
+
+
+class Measured(NamedTuple):
+    """First tokens of a relation, alone or behind " the" 128 times."""
+
+    name: str
+    n_front: int
+    right: int
+    groups: tuple[int, int]
+    right_among_golds: int
+    rank: int
+    gap_sd: float
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Measured("capital", 0, 16, (18, 3), 20, 2, 0.23),
+        Measured("capital", 128, 0, (1, 20), 1, 11_894, 4.2),
+        Measured("language12", 0, 9, (11, 2), 12, 2, 0.32),
+        Measured("language12", 128, 0, (1, 12), 1, 5_099, 3.8),
+    ],
+    ids=lambda w: f"{w.name}-{w.n_front}",
+)
+def test_figures_of_an_independent_measurement_are_found_again(
+    white: "LocalModel", wanted: Measured
+) -> None:
+    """They were measured before this code was written."""
+    from trueness.table import bundled_relation  # noqa: PLC0415 - only here
+
+    relation = bundled_relation(wanted.name)
+    front = white.tokenizer.encode(" the") * wanted.n_front
+    prompts = [relation.templates[0].replace("{e}", e) for e in relation.entities]
+    golds = np.array([white.tokenizer.encode(f" {names[0]}")[0] for names in relation.golds])
+    asked = [Request((p, 1, "n"), (*front, *white.ids_of(p)), shared=len(front)) for p in prompts]
+    z = white.next_logits(asked).astype(np.float64)
+    top = z.argmax(axis=1)
+    wrong = top != golds
+    counts = np.unique(top, return_counts=True)[1]
+    assert int((~wrong).sum()) == wanted.right
+    assert (len(counts), counts.max()) == wanted.groups
+    assert int((golds[z[:, golds].argmax(axis=1)] == golds).sum()) == wanted.right_among_golds
+    own = np.take_along_axis(z, golds[:, None], axis=1)
+    assert np.median((z >= own).sum(axis=1)[wrong]) == pytest.approx(wanted.rank, rel=0.01)
+    gaps = ((z.max(axis=1) - own[:, 0]) / z.std(axis=1))[wrong]
+    assert gaps.mean() == pytest.approx(wanted.gap_sd, abs=0.06)
