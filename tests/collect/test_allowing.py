@@ -169,6 +169,7 @@ def test_the_protocol_names_noise_and_allowed_answers(tmp_path: Path) -> None:
     assert facts["none"] == {"kind": "none"}
     assert facts["allowed:string"] == {
         "kind": "none",
+        "n_tokens": 0,
         "allowed": {"form": "string", "answers": {"capital": ["Paris", "Lima", "Ndjamena"]}},
     }
 

@@ -116,7 +116,8 @@ def bind(condition: Condition, model: Model, asked: Sequence[Question] = ()) -> 
     bound = _bound(condition, model)
     if not (condition.noise or condition.allowed):
         return bound
-    facts = {**bound.facts, **_facts_of_noise(condition)}
+    cost: dict[str, Json] = {} if condition.has_prefix else {"n_tokens": 0}
+    facts = {**bound.facts, **cost, **_facts_of_noise(condition)}
     answers: Answers = {}
     if condition.noise:
         require_capability(model, "embeddings_in", what=f"condition {condition.name!r}")
