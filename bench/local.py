@@ -1,6 +1,7 @@
 """What a model of transformers saves: the shared prefix, the row alone, batches of draws.
 
-Needs the extra ``local``. Run: python bench/local.py [--record]
+Seconds of the processor, so that a busy machine changes no ratio. Needs the extra ``local``.
+Run: python bench/local.py [--record]
 """
 
 import argparse
@@ -41,9 +42,9 @@ def sharing(model: "LocalModel") -> list[Figure]:
 
     def cold() -> object:
         model.next_logits([other])  # so that the prefix is read again
-        start = time.perf_counter()
+        start = time.process_time()
         found = model.next_logits(shared)
-        spent.append(time.perf_counter() - start)
+        spent.append(time.process_time() - start)
         return found
 
     spent: list[float] = []
@@ -92,9 +93,9 @@ def draws(model: "LocalModel") -> list[Figure]:
 def _seconds(work: Callable[[], object], *, runs: int = RUNS) -> float:
     spent = []
     for _ in range(runs):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        spent.append(time.perf_counter() - start)
+        spent.append(time.process_time() - start)
     return median(spent)
 
 
