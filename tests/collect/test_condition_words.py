@@ -33,7 +33,7 @@ def test_eight_passages_hold_no_entity_and_no_answer_of_a_built_in_relation() ->
 def test_every_passage_holds_at_least_520_tokens_of_the_embedded_model() -> None:
     from trueness.backends import open_model  # noqa: PLC0415 - the real model
 
-    model = open_model("embedded", download=False)
+    model = open_model("embedded")
     try:
         assert model.tokenizer is not None
         assert min(len(model.tokenizer.encode(text)) for text in passages()) >= 520
