@@ -209,3 +209,18 @@ def test_an_entity_of_which_nothing_is_left_is_refused(name: str, tmp_path: Path
     quiz = Quiz("capital", ("The capital of {e} is",), ("Peru", name), ("Lima", "Nowhere"))
     with pytest.raises(InputError, match=r"no visible character"):
         ask(quiz, Bare("garbage", {"Peru": "Lima"}), out=tmp_path / "t.jsonl")
+
+
+def test_what_one_check_finds_holds_for_conditions_that_rest_on_it(tmp_path: Path) -> None:
+    model = ScriptedModel("restless", facts_of(QUIZ))
+    conditions = parse_conditions("prose:8@1,prose:8@2")
+    rows = asked_rows(model, conditions, tmp_path / "t.jsonl")
+    assert {row["condition"] for row in rows if row.get("nondeterministic")} == {
+        "prose:8@1",
+        "prose:8@2",
+    }
+
+
+def asked_rows(model: ScriptedModel, conditions: Any, out: Path) -> list[dict[str, Any]]:
+    ask(QUIZ, model, conditions, out=out, checked={"prose:8@1"})
+    return rows_of(out)

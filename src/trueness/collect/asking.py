@@ -133,11 +133,13 @@ def ask(
         draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
         n_wanted = len(plan.items) * sum(draws.values())
         beside = Beside.of(model, plan.items.values())
+        shares = deterministic = True  # what one check finds holds for those that rest on it
         for bound in plan.bound:
             keys = _keys(plan.items, draws[bound.condition.name], bound.condition.name)
             missing = journal.state.still_to_ask(keys, retry_errors=retry_errors)
             tally.n_safe += len(keys) - len(missing)
-            Collector(
+            first_use = checked is None or bound.condition.name in checked
+            collector = Collector(
                 chooser(model, bound.condition),
                 rule,
                 journal,
@@ -150,8 +152,13 @@ def ask(
                 RequestCache(cache) if cache is not None else None,
                 progress,
                 beside,
-                checked=checked is None or bound.condition.name in checked,
-            ).collect()
+                shares=first_use or shares,
+                checked=first_use,
+                deterministic=first_use or deterministic,
+            )
+            collector.collect()
+            shares &= collector.shares
+            deterministic &= collector.deterministic
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
     tally.warnings.extend(
         _doubt(out, epochs) if temperature > 0 and (epochs or 1) >= _SAME_DRAWS else ()
