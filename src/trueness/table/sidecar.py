@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,7 +63,7 @@ def write_arrays(table: AnswerTable, path: str | Path) -> Path:
         When it cannot be written.
     """
     items, epochs, conditions = _keys(table)
-    kept = {
+    kept: dict[str, Any] = {
         "key.item": np.array(items, dtype=np.str_),
         "key.epoch": np.array(epochs, dtype=np.int64),
         "key.condition": np.array(conditions, dtype=np.str_),
@@ -71,7 +71,7 @@ def write_arrays(table: AnswerTable, path: str | Path) -> Path:
     }
     target = sidecar_of(path)
     with whole_file(target) as partial, partial.open("wb") as file:
-        np.savez(file, allow_pickle=False, **kept)
+        np.savez(file, **kept)  # arrays of numbers and texts: never of objects
     return target
 
 
@@ -150,7 +150,7 @@ def _keys(table: AnswerTable) -> tuple[list[str], list[int], list[str]]:
 
 def _read(path: Path) -> tuple[list[Key], dict[str, Floats]]:
     try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw) as file:
             columns = [file[name].tolist() for name in _KEYS]
             arrays = {
                 name.removeprefix(_ARRAY): file[name]
