@@ -127,6 +127,8 @@ def test_a_vote_outlives_one_confident_outlier(
     assert (capital["closed_by_leaving_out"], capital["closed_share"]) == ("prose:32@5", 1.0)
     assert row(found, "capital_mean_logits")["accuracy"] == 0.0
     assert row(found, "capital_vote")["accuracy"] == 1.0
+    assert row(found, "capital_assignment")["accuracy"] == 1.0
+    assert row(found, "capital_assignment")["t1_star"] == row(found, "capital_none")["n"]
 
 
 def test_members_that_agree_refute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -37,12 +37,13 @@ from trueness.study.partitions import (
     right_by_entity,
 )
 from trueness.study.results import Record
-from trueness.study.views import voted, with_answers
+from trueness.study.views import as_wordings, decoded, voted, with_answers
 from trueness.table import AnswerTable, Relation
 
 Floats = NDArray[np.float64]
 
 VOTE, LOGITS, PROBABILITIES = "vote", "mean_logits", "mean_probabilities"
+ASSIGNMENT = "assignment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ def run(
         views = _views(members)
         loaded = asked.relations[relation]
         rows += [_row(relation, loaded, name, view) for name, view in views.items()]
+        rows.append(_assigned(relation, loaded, members))
         contrasts[f"vote_logits_{relation}"] = _contrast(loaded, members, views, seed)
     n = sum(z.shape[0] for members in held.values() for z in members.logits.values())
     found = found_of(declaration, asked, rows, contrasts, repeats=repeats, n_logits=n)
@@ -154,6 +156,21 @@ def _row(relation: str, loaded: Relation, name: str, view: AnswerTable) -> Recor
         "largest_orbit": reading.details["largest_orbit"],
         "t1_star": reading.details["certified_errors"],
         **accuracy_of(right(view)),
+    }
+
+
+def _assigned(relation: str, loaded: Relation, members: _Members) -> Record:
+    """The prefixes as wordings of one question: what an assignment of answers decodes."""
+    table = as_wordings(members.rows, ASSIGNMENT)
+    reading = reading_of(table, loaded)
+    return {
+        "name": f"{relation}_{ASSIGNMENT}",
+        "relation": relation,
+        "condition": ASSIGNMENT,
+        "class": "ensemble",
+        "n": len(loaded),
+        "t1_star": reading.details["certified_errors"],
+        "accuracy": decoded(table, loaded),
     }
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from trueness.contract.serial import Json
 from trueness.sensors.orbits import Params
-from trueness.sensors.orbits.certificate import Certificate
-from trueness.sensors.orbits.certify import certify
 from trueness.sensors.orbits.recovery import grid
 from trueness.sensors.orbits.slots import slots_of
 from trueness.stats.recovery import joint_blocks
@@ -18,6 +16,7 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.partitions import measured, only_template, part_of
 from trueness.study.results import Record
+from trueness.study.views import decoded
 from trueness.table import AnswerTable, Relation
 
 INJECTIVE = "injective"
@@ -58,7 +57,7 @@ def _row(asked: Asked, relation: str, condition: str) -> Record:
     slots = slots_of(part, _params(part, loaded))
     single, n = joint_blocks(grid(first))
     joint, n_joint = joint_blocks(grid(slots))
-    decoded = _decoded(part, loaded)
+    share = decoded(part, loaded)
     ceiling = joint / n_joint if n_joint else None
     return {
         **found.row,
@@ -73,10 +72,10 @@ def _row(asked: Asked, relation: str, condition: str) -> Record:
         "agreement": found.reading.details["mean_invariance"],
         "a": found.reading.details["certified_errors"],
         "sum_of_single_columns": found.reading.details["sum_of_single_column_floors"],
-        "decoded": decoded,
-        "decodes_above_the_ceiling": decoded is not None
+        "decoded": share,
+        "decodes_above_the_ceiling": share is not None
         and ceiling is not None
-        and decoded > ceiling + 1e-12,
+        and share > ceiling + 1e-12,
     }
 
 
@@ -87,25 +86,6 @@ def _params(table: AnswerTable, relation: Relation) -> Params:
 def _largest(keys: np.ndarray, answered: np.ndarray) -> int:
     held = keys[answered]
     return int(np.bincount(held).max()) if len(held) else 0
-
-
-def _decoded(table: AnswerTable, relation: Relation) -> float | None:
-    """Share of entities whose answer in the witness truth is right; None without golds."""
-    part, declared = declared_by(table, relation)
-    params = params_of(part, declared)
-    slots = slots_of(part, params)
-    found = certify(slots, params)
-    if not isinstance(found, Certificate) or found.witness is None or part.target is None:
-        return None
-    golds: dict[str, Sequence[str]] = {}
-    for name, keys in zip(_entities(part), part.target.values(), strict=True):
-        golds.setdefault(str(name), keys or ())
-    said = [(golds.get(str(e), ()), found.witness(i)) for i, e in enumerate(slots.entities)]
-    return sum(any(a in right for a in answers) for right, answers in said) / max(1, len(said))
-
-
-def _entities(table: AnswerTable) -> list[str | None]:
-    return [] if table.entity is None else table.entity.values()
 
 
 def _contrast(asked: Asked, rows: Sequence[Record], condition: str) -> dict[str, Json]:

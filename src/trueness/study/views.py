@@ -1,13 +1,17 @@
 """Ensembles as views of rows that are there: several draws or conditions become one answer."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from trueness.collect import vote
 from trueness.contract.errors import InputError
-from trueness.table import OUTCOMES, AnswerTable, Column, Outcome
+from trueness.sensors.orbits.certificate import Certificate
+from trueness.sensors.orbits.certify import certify
+from trueness.sensors.orbits.slots import slots_of
+from trueness.study.declared import declared_by, params_of
+from trueness.table import OUTCOMES, AnswerTable, Column, Outcome, Relation
 
 _ERROR = OUTCOMES.index(Outcome.ERROR)
 
@@ -77,3 +81,53 @@ def with_answers(
         condition=Column.of([name] * len(rows)),
         logprob=None,
     )
+
+
+def as_wordings(parts: Mapping[str, AnswerTable], name: str) -> AnswerTable:
+    """The rows of several conditions as one condition asked in several ways.
+
+    Parameters
+    ----------
+    parts : mapping of condition to AnswerTable
+        Rows of the same table.
+    name : str
+        The condition of the view.
+    """
+    first = next(iter(parts.values()))
+    columns: dict[str, object] = {
+        "condition": Column.of([name] * sum(map(len, parts.values()))),
+        "template": Column.of([n for n, part in parts.items() for _ in range(len(part))]),
+        "item": Column.of([str(i) for part in parts.values() for i in part.item.values()]),
+        "extras": {},
+        "completion": None,
+        "logprob": None,
+    }
+    for each in ("answer", "reason", "entity", "entity_key", "relation", "target"):
+        if getattr(first, each) is not None:
+            columns[each] = Column.of(
+                [value for part in parts.values() for value in getattr(part, each).values()]
+            )
+    for each in ("epoch", "outcome", "row_number"):
+        columns[each] = np.concatenate([getattr(part, each) for part in parts.values()])
+    return replace(first, **columns)  # type: ignore[arg-type] # same types as the fields
+
+
+def decoded(table: AnswerTable, relation: Relation) -> float | None:
+    """Share of entities whose answer in the witness truth is right; None without golds.
+
+    The decoder sees all entities and the relation's answers: it can do better than the ceiling of
+    naming the entity by its own answers.
+    """
+    part, declared = declared_by(table, relation)
+    params = params_of(part, declared)
+    slots = slots_of(part, params)
+    found = certify(slots, params)
+    if not isinstance(found, Certificate) or found.witness is None or part.target is None:
+        return None
+    golds: dict[str, Sequence[str]] = {}
+    for name, keys in zip(
+        [] if part.entity is None else part.entity.values(), part.target.values(), strict=True
+    ):
+        golds.setdefault(str(name), keys or ())
+    said = [(golds.get(str(e), ()), found.witness(i)) for i, e in enumerate(slots.entities)]
+    return sum(any(a in right for a in answers) for right, answers in said) / max(1, len(said))
