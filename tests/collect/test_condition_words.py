@@ -1,11 +1,13 @@
 """The grammar of conditions: prefixes by number and seed, noise, allowed answers."""
 
+import json
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
 from trueness.backends.scripted import ScriptedModel
-from trueness.collect import parse_conditions
+from trueness.collect import parse_conditions, read_conditions
 from trueness.collect.binding import bind, names_in
 from trueness.collect.condition_words import TOKENS
 from trueness.collect.conditions import Condition, catalogue, passages
@@ -118,3 +120,38 @@ def test_ordinary_conditions_are_asked_once() -> None:
 def test_what_means_nothing_is_one_clear_error(word: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         parse_conditions(word)
+
+
+def test_a_file_names_passages_noise_and_allowed_answers(tmp_path: Path) -> None:
+    path = tmp_path / "c.json"
+    rows = [
+        {"name": "third", "kind": "prose", "length": 16, "passage": 3},
+        {"name": "noisy", "kind": "noise", "noise": 0.5, "scale": "table"},
+        {"name": "listed", "kind": "prose", "length": 8, "allowed": "string", "draws": 2},
+    ]
+    path.write_text(json.dumps({"conditions": rows}), "utf-8")
+    _, third, noisy, listed = read_conditions(path)
+    assert third.text == passages()[2]
+    assert (noisy.noise, noisy.scale, noisy.draws) == (0.5, "table", catalogue()["noise_draws"])
+    assert (listed.allowed, listed.epochs(None)) == ("string", 1)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"name": "x", "kind": "prose", "passage": 9}, "there are 1 to 8"),
+        ({"name": "x", "kind": "noise", "noise": "much"}, "noise of condition 'x' is 'much'"),
+        ({"name": "x", "kind": "noise", "noise": True}, "a number wanted"),
+        ({"name": "x", "kind": "noise", "noise": 1, "scale": "mine"}, "scales are prompt, table"),
+        ({"name": "x", "kind": "allowed"}, "allows no form"),
+        ({"name": "none", "kind": "none", "noise": 1}, "names the empty one alone"),
+        ({"name": "x", "kind": "noise", "noise": 1, "draws": 0}, "at least 1 draw"),
+    ],
+)
+def test_a_row_that_means_nothing_is_one_clear_error(
+    row: dict[str, object], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "c.json"
+    path.write_text(json.dumps([row]), "utf-8")
+    with pytest.raises(InputError, match=words):
+        read_conditions(path)
