@@ -35,12 +35,13 @@ def run(
     asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
     if isinstance(asked, Found):
         return asked
-    rows = tuple(_rows(asked))
+    rows = tuple(rows_of_sweep(asked))
     contrasts = {"violations": _violations(rows), "slack": _slack(rows)}
     return found_of(declaration, asked, rows, contrasts, repeats=repeats)
 
 
-def _rows(asked: Asked) -> Iterator[Record]:
+def rows_of_sweep(asked: Asked) -> Iterator[Record]:
+    """A row for every relation under every condition, with what is proved and what is so."""
     for relation in asked.relations:
         for condition in asked.table.conditions:
             found = measured(asked, relation, condition)
