@@ -153,7 +153,7 @@ class Asker:
             places = z[keep - 1 - len(text) : keep - 1]  # (len(text), V)
             mass = torch.logsumexp(places, dim=-1)
             forced = torch.tensor(text, device=z.device)[:, None]
-            steps = (places.gather(1, forced)[:, 0] - mass).double()
+            steps = (places.gather(1, forced)[:, 0] - mass).cpu().double()
             total = float(steps.sum())
             if np.isfinite(total):
                 yield Scored(one.key, total, len(text))

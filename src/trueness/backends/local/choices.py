@@ -54,7 +54,7 @@ def choose_first(
     engine: Engine, flow: Flow, row: int, request: Request, encoded: Encoded
 ) -> Result:
     """The allowed answer whose first token is likeliest; a tie is an error, never an answer."""
-    z = engine.torch.log_softmax(flow.logits[row].double(), dim=-1)
+    z = engine.torch.log_softmax(flow.logits[row].cpu().double(), dim=-1)
     found = [_Choice(text, (float(z[ids[0]]),)) for text, ids in encoded.items()]
     return _result(request, found, {text: ids[:1] for text, ids in encoded.items()})
 
@@ -64,11 +64,11 @@ def choose_text(engine: Engine, flow: Flow, row: int, request: Request, encoded:
 
     The sum is raw: a text is never less likely than its own continuation.
     """
-    first = engine.torch.log_softmax(flow.logits[row].double(), dim=-1)
+    first = engine.torch.log_softmax(flow.logits[row].cpu().double(), dim=-1)
     stems = _stems([ids[:-1] for ids in encoded.values()])
     after: Any = None
     if stems:
-        after = engine.torch.log_softmax(engine.branch(flow, row, stems).double(), dim=-1)
+        after = engine.torch.log_softmax(engine.branch(flow, row, stems).cpu().double(), dim=-1)
     found = [_Choice(t, _logprobs(ids, first, after, stems)) for t, ids in encoded.items()]
     return _result(request, found, encoded)
 

@@ -234,6 +234,8 @@ class Inside:
     ) -> AbstractContextManager[None]:
         """Until the block ends, every pass of the model is changed; shared prefixes are not used.
 
+        Results of `complete` and `score` come as they are taken: take them inside the block.
+
         Parameters
         ----------
         site : Site or str
