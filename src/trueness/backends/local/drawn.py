@@ -1,11 +1,15 @@
 """Llamas with weights drawn at random, of any width: for what is computed, not for answers."""
 
+from typing import TYPE_CHECKING
+
 from trueness.backends.local.loading import Loaded
 from trueness.backends.local.model import LocalModel
 from trueness.backends.local.tokenizer import LocalTokenizer
 from trueness.backends.protocol import require
 from trueness.contract.errors import InputError
-from trueness.contract.serial import Json
+
+if TYPE_CHECKING:
+    from trueness.contract.serial import Json
 
 _HEAD = 64
 _WHAT = "a Llama of random weights"
