@@ -203,6 +203,8 @@ def _selected(
         raise InputError(msg)
     units = unit(rows[usable])
     cosines = np.vecdot(units, unit(claim))
+    if len(np.unique(cosines)) == len(cosines):  # no tie that a name would have to break
+        return np.sort(usable[np.argsort(-cosines)[: rules.selected]])
     names = [
         content_hash(u, None if texts is None else texts[i])
         for u, i in zip(units, usable, strict=True)
