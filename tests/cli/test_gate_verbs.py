@@ -105,6 +105,16 @@ def test_a_calibration_is_a_page_and_the_gate_file_draws_the_same(
     out = capsys.readouterr().out
     assert "With confidence 0.95, from 65 items" in out.replace("\n", " ")
     assert "k*" in out
+    assert main(["report", str(gate), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["schema"] == "trueness.gate/1"
+    reading = tmp_path / "r.json"
+    assert main(["ground", str(LABELLED), *OVERLAP, "-o", str(reading)]) == 0
+    mixed = tmp_path / "mixed.html"
+    assert main(["report", str(reading), str(gate), "-o", str(mixed)]) == 0
+    assert "Accepted share by threshold" in mixed.read_text("utf-8")
+    capsys.readouterr()
+    assert main(["report", str(reading), str(gate), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sensor"] == "baseline.word_overlap"
     assert calibrate(LABELLED, gate, *both, "-o", str(tmp_path / "h.json")) == 2
     assert "two gate files were named" in capsys.readouterr().err
 

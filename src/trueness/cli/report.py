@@ -64,8 +64,10 @@ def report(
         decisions=decisions,
         overview=overview,
     )
-    if overview:
+    if overview and not as_json:
         _output.show_blocks(overview)
+    elif overview and not readings:
+        _output.show(gates[0].read_text("utf-8") if len(gates) == 1 else _refused(gates))
     if readings:
         _output.show_readings(
             readings, as_json=as_json, full=full, columns=columns, decisions=decisions
@@ -79,6 +81,13 @@ def _is_gate(path: Path) -> bool:
         return False
     with path.open("rb") as file:
         return b'"trueness.gate/' in file.read(_HEAD)
+
+
+def _refused(gates: "Sequence[Path]") -> str:
+    from trueness.contract.errors import InputError
+
+    msg = f"{len(gates)} gate files are JSON already, and --json prints one. Leave the others out."
+    raise InputError(msg)
 
 
 def _drawn(path: Path) -> "Sequence[Block]":
