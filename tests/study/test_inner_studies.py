@@ -7,6 +7,7 @@ from planted import run_on
 
 from trueness.backends.protocol import Request
 from trueness.backends.scripted import ScriptedModel
+from trueness.cli import main
 from trueness.contract.errors import MissingExtraError
 from trueness.study import asked as asking
 from trueness.study.carrying_out import carry_out
@@ -153,3 +154,11 @@ def test_without_torch_the_pip_line_is_the_reason(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(asking, "open_model", missing)
     notes = carry_out("embedding-noise", limit=2).result.notes
     assert "pip install 'trueness[local]'" in str(notes[-1])
+
+
+def test_the_command_says_by_its_exit_that_nothing_applies(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["study", "embedding-noise", "--model", "scripted:garbage", "--limit", "2"]
+    assert main([*words, "-o", str(tmp_path / "x.json")]) == 5
+    assert "needs embeddings_in" in capsys.readouterr().out

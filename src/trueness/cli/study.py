@@ -7,6 +7,7 @@ import click
 
 from trueness.cli import options
 from trueness.cli import output as _output
+from trueness.cli.exits import Exit
 
 if TYPE_CHECKING:
     from trueness.contract.blocks import Table
@@ -60,14 +61,14 @@ def study(
     output: tuple[Path, ...],
     as_json: bool,
     **swapped: Any,
-) -> None:
+) -> int:
     """Run the study ID and write its result, with commit, seed, intervals and cost.
 
     The result is the first .json of -o, results/ID.json when there is none, and with --limit
     results/ID.partial.json. Other files of -o show it: a page, Markdown.
 
     What decides was declared beforehand, and the declaration's hash is in the result. A study that
-    refutes its question has done its work: exit 0.
+    refutes its question has done its work: exit 0. One that does not apply to this model: exit 5.
     """
     from trueness import report
     from trueness.contract.serial import dumps
@@ -75,7 +76,7 @@ def study(
     from trueness.study.declarations import declared_studies, declared_study
     from trueness.study.drawing import reading_of
     from trueness.study.inputs import Inputs
-    from trueness.study.results import write_result
+    from trueness.study.results import Outcome, write_result
 
     if listed == (name is not None):
         msg = "give either the ID of a study, or --list."
@@ -83,12 +84,12 @@ def study(
     if name is None:
         known = [_line(declared_study(each)) for each in declared_studies()]
         _output.show(dumps(known, indent=2) if as_json else "\n".join(map(_described, known)))
-        return
+        return Exit.DONE
     declaration = declared_study(name)
     if dry_run:
         plan = _planned(declaration, planned_repeats(declaration, limit))
         _output.show(dumps(plan, indent=2) if as_json else "\n".join(_words(plan)))
-        return
+        return Exit.DONE
     _output.check_paths(output)
     path, *shown = _paths(name, output, partial=limit is not None)
     inputs = Inputs(**swapped)
@@ -98,11 +99,14 @@ def study(
     _output.note(f"wrote {path}")
     reading = reading_of(result)
     _output.write_readings({name: reading}, shown, title=f"{name}: {declaration.question}")
+    applies = result.reading.outcome is not Outcome.NOT_APPLICABLE
+    done = Exit.DONE if applies else Exit.NOTHING_MEASURED
     if as_json:
         _output.show(dumps(result.to_dict(), indent=2))
-        return
+        return done
     table = report.block_text(_contrasts(result), width=_output.width(), color=_output.in_color())
     _output.show(f"{_sentence(result, declaration)}\n\n{table}")
+    return done
 
 
 def _paths(name: str, output: tuple[Path, ...], *, partial: bool) -> list[Path]:
