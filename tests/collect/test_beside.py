@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from trueness.backends.protocol import Request
 from trueness.backends.scripted import ScriptedModel
 from trueness.collect import Quiz, ask, facts_of, parse_conditions
+from trueness.contract.errors import BackendError
 from trueness.sensors import orbits
 from trueness.sensors.orbits import Declaration
 from trueness.study.declared import params_of
@@ -95,3 +96,16 @@ def test_constrained_rows_hold_no_such_numbers(tmp_path: Path) -> None:
     table = read_answers(out)
     assert set(table.only("none").extras["gold_rank"].values()) == {"2", "3"}
     assert set(table.only("allowed:string").extras["gold_rank"].values()) == {None}
+
+
+def test_an_answer_is_not_lost_when_logits_cannot_be_read(tmp_path: Path) -> None:
+    class Fails(Seen):
+        def next_logits(self, requests: Sequence[Request]) -> NDArray[np.float32]:
+            msg = f"out of memory for {len(requests)} prompts"
+            raise BackendError(msg)
+
+    out = tmp_path / "t.jsonl"
+    done = ask(QUIZ, Fails("right", facts_of(QUIZ)), parse_conditions("none"), out=out)
+    assert (done.n_rows, done.n_errors) == (2, 0)
+    assert "logits beside its answers could not be read" in done.warnings[0]
+    assert "gold_rank" not in read_answers(out).extras

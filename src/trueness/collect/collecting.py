@@ -16,7 +16,7 @@ from trueness.collect.seeds import draw_seed
 from trueness.collect.selfcheck import SelfCheck
 from trueness.collect.summary import Reuse
 from trueness.collect.tally import Settings, Tally
-from trueness.contract.errors import ProtocolError
+from trueness.contract.errors import BackendError, InputError, ProtocolError
 from trueness.table.journal import AnswerJournal
 
 _CACHED_TOGETHER = 64
@@ -259,9 +259,13 @@ class Collector:
         if self.beside is None or self.bound.answers:
             return {}
         came = [r.key for r in results if r.error is None]
-        return self.beside.numbers(
-            [(self._request(key, self.asked[key]), self.asked[key]) for key in came]
-        )
+        asked = [(self._request(key, self.asked[key]), self.asked[key]) for key in came]
+        try:
+            return self.beside.numbers(asked)
+        except (BackendError, InputError) as error:  # an answer is never lost for what is beside it
+            self.beside = None
+            self._warn(f"the logits beside its answers could not be read: {error}")
+            return {}
 
     def _to_cache(self, kept: dict[str, Result]) -> None:
         if self.cache is not None and kept:

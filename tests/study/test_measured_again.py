@@ -1,0 +1,56 @@
+"""What stands in a result follows from the table beside it."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from trueness.contract.serial import plain
+from trueness.extract import keyed, named
+from trueness.study.asked import Asked, declared_conditions, declared_relations
+from trueness.study.declarations import declared_study
+from trueness.study.prefix_character import rows_of_relation
+from trueness.study.results import Record, read_result
+from trueness.study.sweep import rows_of_sweep
+from trueness.table import read_answers
+
+RESULTS = Path(__file__).parents[2] / "results"
+EXTRACTOR = "first_token@1"
+
+
+def asked_again(study: str) -> Asked:
+    """The table of a result, as it was when it was measured."""
+    declaration, result = declared_study(study), read_result(RESULTS / f"{study}.json")
+    lines = (RESULTS / f"{study}.table.jsonl").read_text("utf-8").splitlines()
+    table = replace(read_answers([json.loads(line) for line in lines]), extractor=EXTRACTOR)
+    repeats = result.draws["repeats"]
+    assert isinstance(repeats, int)
+    return Asked(
+        named(keyed(table)),
+        declared_relations(declaration, repeats),
+        declared_conditions(declaration)[1],
+        {},
+        (),
+        0,
+        0,
+        (),
+    )
+
+
+def same(found: list[Record], study: str) -> None:
+    wanted = {str(row["name"]): plain(row) for row in read_result(RESULTS / f"{study}.json").rows}
+    again = {str(row["name"]): plain(row) for row in found}
+    assert set(again) == set(wanted)
+    for name, row in wanted.items():
+        assert again[name] == pytest.approx(row) if isinstance(row, float) else again[name] == row
+
+
+def test_the_sweep_measured_again_from_its_table_is_the_same() -> None:
+    same(list(rows_of_sweep(asked_again("certificate-sweep"))), "certificate-sweep")
+
+
+def test_prefixes_measured_again_from_their_table_are_the_same() -> None:
+    asked = asked_again("prefix-character")
+    found = [row for relation in asked.relations for row in rows_of_relation(asked, relation)]
+    same(found, "prefix-character")
