@@ -2,27 +2,24 @@
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from trueness.backends.protocol import Key, Model, Streaming
 from trueness.collect.allowing import chooser
 from trueness.collect.beside import Beside
-from trueness.collect.binding import Bound, bind, check_bos, names_in
 from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress
-from trueness.collect.conditions import NONE, Condition, with_none
+from trueness.collect.conditions import NONE, Condition
 from trueness.collect.observing import Observable
-from trueness.collect.questions import Question, Questionable, questions
-from trueness.collect.selfcheck import N_RANDOM, NEAR_TIE, NEAR_TIE_QUANTISED
+from trueness.collect.planning import check_distinct, plan_of, protocol_of
+from trueness.collect.questions import Question, Questionable
+from trueness.collect.selfcheck import NEAR_TIE, NEAR_TIE_QUANTISED
 from trueness.collect.summary import AskSummary
 from trueness.collect.tally import Settings, Tally
 from trueness.contract.errors import FingerprintMismatch, InputError, TruenessError
 from trueness.contract.serial import Json
-from trueness.extract import normalise_entity
 from trueness.table.journal import AnswerJournal
 from trueness.table.protocol import Protocol
 
@@ -107,7 +104,8 @@ def ask(
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from trueness.backends import open_model
-    >>> from trueness.collect.questions import Quiz
+    >>> from trueness.collect.planning import check_distinct, plan_of, protocol_of
+    from trueness.collect.questions import Quiz
     >>> quiz = Quiz("capital", ("The capital of {e} is",), ("France", "Peru"), ("Paris", "Lima"))
     >>> model = open_model("scripted:right", facts={"France": "Paris", "Peru": "Lima"})
     >>> with TemporaryDirectory() as folder:
@@ -117,7 +115,7 @@ def ask(
     given = {} if epochs is None else {"epochs": epochs}
     _check(**given, batch_size=batch_size, max_tokens=max_tokens)
     _check_decoding(temperature, top_p)
-    plan = _plan(relation, model, conditions, templates, inverse=inverse)
+    plan = plan_of(relation, model, conditions, templates, inverse=inverse)
     rule = Observable.of(observable, model)
     if near_tie is None:
         said = model.identity  # dequantised weights are computed with exactly
@@ -125,8 +123,8 @@ def ask(
         near_tie = NEAR_TIE if exact else NEAR_TIE_QUANTISED
     length = 1 if observable == "first_token" else max_tokens
     settings = Settings(batch_size, length, temperature, top_p, seed, near_tie)
-    protocols = {b.condition.name: _protocol(b, plan, model, rule, settings) for b in plan.bound}
-    _check_distinct(protocols)
+    protocols = {b.condition.name: protocol_of(b, plan, model, rule, settings) for b in plan.bound}
+    check_distinct(protocols)
     start = time.perf_counter()
     with _open(out, protocols, rule, resume=resume) as journal:
         tally = Tally(warnings=[*plan.warnings, *journal.notes])
@@ -183,117 +181,8 @@ def ask(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """What will be asked, before anything is."""
-
-    items: Mapping[str, Question]
-    encoded: Mapping[str, tuple[int, ...] | None]
-    bound: tuple[Bound, ...]
-    aliases: Mapping[str, str]
-    warnings: tuple[str, ...]
-
-
-def _plan(
-    relation: Questionable | Sequence[Questionable],
-    model: Model,
-    conditions: Sequence[Condition],
-    templates: Sequence[int] | None,
-    *,
-    inverse: bool,
-) -> _Plan:
-    relations = relation if isinstance(relation, Sequence) else (relation,)
-    asked = [q for each in relations for q in questions(each, templates, inverse=inverse)]
-    items = {question.item: question for question in asked}
-    if twice := [item for item, n in Counter(q.item for q in asked).items() if n > 1]:
-        msg = f"{twice[0]!r} is asked twice; list each entity and each relation once."
-        raise InputError(msg)
-    _check_visible(asked, model)
-    listed = with_none(conditions)
-    bound = tuple(bind(c, model, asked) for c in listed if c is NONE or not c.is_empty)
-    check_bos((q.prompt for q in asked), model.tokenizer)
-    encode = None if model.tokenizer is None else model.tokenizer.encode
-    return _Plan(
-        items,
-        {q.prompt: encode(q.prompt) if encode else None for q in asked},
-        bound,
-        {c.name: "none" for c in listed if c is not NONE and c.is_empty},
-        tuple(_leaks(asked, bound)),
-    )
-
-
-def _check_visible(asked: Sequence[Question], model: Model) -> None:
-    """Refuse a name of which nothing is left to read: its prompt would ask about nobody."""
-    encode = None if model.tokenizer is None else model.tokenizer.encode
-    for name in dict.fromkeys(q.entity for q in asked):
-        if not normalise_entity(name) or (encode is not None and not encode(name)):
-            points = " ".join(f"U+{ord(c):04X}" for c in name)
-            msg = (
-                f"the entity {name!r} ({points}) has no token and no visible character; a prompt "
-                "would ask about nobody. Name it, or remove it."
-            )
-            raise InputError(msg)
-
-
-def _leaks(asked: Sequence[Question], bound: Sequence[Bound]) -> list[str]:
-    names = [name for q in asked for name in (q.entity, *q.golds)]
-    found = ((b.condition.name, names_in(b.condition.text, names)) for b in bound)
-    return [
-        f"condition {name!r} names {', '.join(map(repr, hits))}: answers can come from its text"
-        for name, hits in found
-        if hits
-    ]
-
-
 def _keys(items: Mapping[str, Question], epochs: int, condition: str) -> list[Key]:
     return [(item, epoch, condition) for epoch in range(1, epochs + 1) for item in items]
-
-
-def _protocol(
-    bound: Bound, plan: _Plan, model: Model, rule: Observable, settings: Settings
-) -> Protocol:
-    names = sorted({q.entity for q in plan.items.values()})
-    has_bos = model.tokenizer is not None and model.tokenizer.bos is not None
-    fields: dict[str, Json] = {
-        **model.identity,
-        "decoding": {
-            "temperature": settings.temperature,
-            "top_p": settings.top_p,
-            "max_tokens": settings.max_tokens,
-            "stop": [],
-            "observable": rule.kind,
-            "extractor": rule.extractor,
-        },
-        "condition": {**bound.facts, **_named(bound, names, plan)},
-        "join": "text" if bound.ids is None else "ids",
-        "bos": "prepended" if has_bos and bound.ids is not None else "none",
-        "templates": list(dict.fromkeys(q.template for q in plan.items.values())),
-        "seed": settings.seed,
-        "batch_policy": {
-            "size": 1 if isinstance(model, Streaming) else settings.batch_size,
-            "order": "token length",
-            "shared_prefix": "where the self-check agrees",
-            "self_check_random": N_RANDOM,
-            "near_tie": settings.near_tie,
-        },
-    }
-    return Protocol(fields)
-
-
-def _named(bound: Bound, names: Sequence[str], plan: _Plan) -> dict[str, Json]:
-    """Names of the relation that stand in the condition's text, where any do."""
-    golds = [gold for q in plan.items.values() for gold in q.golds]
-    hits = names_in(bound.condition.text, [*names, *golds])
-    return {"names_in_text": list(hits)} if hits else {}
-
-
-def _check_distinct(protocols: Mapping[str, Protocol]) -> None:
-    seen: dict[str, str] = {}
-    for name, protocol in protocols.items():
-        other = seen.setdefault(protocol.fingerprint, name)
-        if other != name:
-            msg = f"conditions {other!r} and {name!r} ask exactly the same; drop one of them."
-            raise InputError(msg)
 
 
 def _open(
@@ -303,10 +192,7 @@ def _open(
         package = version("trueness")
     except PackageNotFoundError:
         package = "unknown"
-    versions: dict[str, Json] = {
-        "trueness": package,
-        "python": ".".join(map(str, sys.version_info[:3])),
-    }
+    versions = dict[str, Json](trueness=package, python=".".join(map(str, sys.version_info[:3])))
     journal = AnswerJournal(
         out,
         protocols=protocols,
