@@ -33,6 +33,7 @@ RUNNERS = {
     "atlas-intervals": "trueness.study.intervals",
     "calibration-proof": "trueness.study.proof",
     "coupling": "trueness.study.couplings",
+    "detector": "trueness.study.detector",
     "detector-power": "trueness.study.detector_power",
     "contrast": "trueness.study.bindings_changed",
     "certificate-sweep": "trueness.study.sweep",
