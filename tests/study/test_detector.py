@@ -79,7 +79,9 @@ def test_the_planted_reading_comes_out(
 def test_what_is_withheld_and_left_is_what_was_planted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    result = carried(monkeypatch, tmp_path, coincide)
+    done = run_on(monkeypatch, tmp_path, "detector", coincide, relations=("capital",), limit=12)
+    assert {row["logprob"] for row in done.table} == {-0.125}
+    result = done.result
     rows: dict[str, Any] = {str(row["name"]): row for row in result.rows}
     row = rows["capital_none"]
     assert (row["n"], row["n_wrong"], row["largest_orbit"], row["side"]) == (12, 5, 5, "dispersed")

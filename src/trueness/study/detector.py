@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from trueness.contract.serial import Json
 from trueness.contract.states import State
 from trueness.stats.auroc import rank_wrong_above_right
-from trueness.study.asked import ask_declared, found_of
+from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.declarations import Declaration
 from trueness.study.detecting import (
     ANSWER_SET,
@@ -95,7 +95,18 @@ def run(
         resamples=resamples,
         n_below_floor=sum(_below(cell, g) for cell in cells for g in cell.guards.values()),
     )
-    return replace(found, notes=(*found.notes, _RIVALS, _TOLD, _FIXED))
+    notes = (*found.notes, _RIVALS, _TOLD, _FIXED)
+    return replace(found, notes=notes, table=_table(asked))
+
+
+def _table(asked: Asked) -> tuple[Record, ...]:
+    """The rows, each with the log-probability that one pass is judged by."""
+    values = asked.table.logprob
+    rows = asked.rows()
+    if values is None:
+        return rows
+    known = [None if np.isnan(v) else float(v) for v in values]
+    return tuple({**row, "logprob": v} for row, v in zip(rows, known, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
