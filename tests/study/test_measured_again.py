@@ -10,6 +10,7 @@ from trueness.contract.serial import plain
 from trueness.extract import keyed, named
 from trueness.study.asked import Asked, declared_conditions, declared_relations
 from trueness.study.declarations import declared_study
+from trueness.study.detector import cells_of, contest
 from trueness.study.prefix_character import rows_of_relation
 from trueness.study.results import Record, read_result
 from trueness.study.sweep import rows_of_sweep
@@ -54,3 +55,12 @@ def test_prefixes_measured_again_from_their_table_are_the_same() -> None:
     asked = asked_again("prefix-character")
     found = [row for relation in asked.relations for row in rows_of_relation(asked, relation)]
     same(found, "prefix-character")
+
+
+def test_the_contest_of_partition_and_pass_measured_again_is_the_same() -> None:
+    asked, declaration = asked_again("detector"), declared_study("detector")
+    rows, contrasts = contest(declaration, asked, cells_of(asked), seed=declaration.seed)
+    same(rows, "detector")
+    for wanted in read_result(RESULTS / "detector.json").contrasts:
+        again = contrasts[str(wanted["name"])]
+        assert {name: wanted[name] for name in again} == again

@@ -76,27 +76,40 @@ def run(
     asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
     if isinstance(asked, Found):
         return asked
-    (share,) = levels(declaration, "collapse_share", float)
-    resamples = int(declaration.table("protocol")["resamples"])
-    level = float(declaration.table("protocol")["level"])
-    cells = [cell_of(asked, r, c) for r in asked.relations for c in asked.table.conditions]
-    rng = np.random.default_rng([seed, 0])
-    rows = [_row(cell, asked.classes[cell.condition], share, rng) for cell in cells]
-    contrasts = {
-        c.name: _contrast(cells, _SIDES[c.name], share, _Rules(seed, resamples, level))
-        for c in declaration.contrasts
-    }
+    cells = cells_of(asked)
+    rows, contrasts = contest(declaration, asked, cells, seed=seed)
     found = found_of(
         declaration,
         asked,
         rows,
         contrasts,
         repeats=repeats,
-        resamples=resamples,
+        resamples=int(declaration.table("protocol")["resamples"]),
         n_below_floor=sum(_below(cell, g) for cell in cells for g in cell.guards.values()),
     )
     notes = (*found.notes, _RIVALS, _TOLD, _FIXED)
     return replace(found, notes=notes, table=_table(asked))
+
+
+def cells_of(asked: Asked) -> list[Cell]:
+    """Every relation under every condition."""
+    return [cell_of(asked, r, c) for r in asked.relations for c in asked.table.conditions]
+
+
+def contest(
+    declaration: Declaration, asked: Asked, cells: Sequence[Cell], *, seed: int
+) -> tuple[list[Record], dict[str, Record]]:
+    """Rows and contrasts of tables that were asked."""
+    (share,) = levels(declaration, "collapse_share", float)
+    resamples = int(declaration.table("protocol")["resamples"])
+    level = float(declaration.table("protocol")["level"])
+    rng = np.random.default_rng([seed, 0])
+    rows = [_row(cell, asked.classes[cell.condition], share, rng) for cell in cells]
+    contrasts: dict[str, Record] = {
+        c.name: _contrast(cells, _SIDES[c.name], share, _Rules(seed, resamples, level))
+        for c in declaration.contrasts
+    }
+    return rows, contrasts
 
 
 def _table(asked: Asked) -> tuple[Record, ...]:
