@@ -605,7 +605,7 @@ def test_decisions_of_bare_values_carry_the_population_and_the_independence() ->
     decision = gate.fit(np.arange(10), [True] * 10).decide([0.5, 50.0])
     assert "nearest centroid, K = 1" in decision.reason
     assert decision.details["independence"] == "assumed"
-    assert decision.verdicts[0].reason == "accepted: risk 0.5 is below 2.0"
+    assert decision.verdicts[0].reason == "accepted: risk 0.5 is below 2"
     with pytest.raises(InputError, match="no items to trace"):
         gate.decide([1.0], trace=Path("t"))
 

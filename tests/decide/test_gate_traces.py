@@ -364,6 +364,32 @@ def test_an_empty_trace_and_one_that_is_not_there_are_one_clear_error(tmp_path: 
         read_key(empty)
 
 
+def test_a_reason_is_short_and_in_the_terms_of_the_value() -> None:
+    row: dict[str, Json] = {"verdict": "review", "rule": "between", "tau": 0.5318470896257149}
+    assert why({**row, "risk": 0.8095808137251504}) == (
+        "reviewed: risk 0.809581 is not below 0.531847"
+    )
+    assert why({**row, "risk": 0.6, "value": 0.6, "rho": 0.75}) == (
+        "reviewed: risk 0.6 is not below 0.531847, nor at or above 0.75"
+    )
+    turned = {**row, "tau": -0.5, "rho": -0.25, "risk": -0.375, "value": 0.375}
+    assert why(turned) == "reviewed: value 0.375 is not above 0.5, nor at or below 0.25"
+    assert why({**turned, "rule": "below_accept", "risk": -0.75, "value": 0.75}) == (
+        "reviewed: value 0.75 is above 0.5"
+    )
+    assert why({**turned, "rho": None, "risk": -0.0, "value": 0.0}) == (
+        "reviewed: value 0 is not above 0.5"
+    )
+
+
+@given(st.floats(-2, 2), st.floats(-2, 2))
+def test_numbers_of_a_reason_are_equal_only_where_they_are(risk: float, tau: float) -> None:
+    said = why({"verdict": "accept", "rule": "below_accept", "risk": risk, "tau": tau})
+    left, right = said.removeprefix("accepted: risk ").split(" is below ")
+    assert (float(left) == float(right)) == (risk == tau)
+    assert (float(left) < float(right)) == (risk < tau)
+
+
 # decisions
 
 

@@ -243,6 +243,9 @@ def test_the_page_has_its_pictures_and_the_blind_spots() -> None:
     tables = [b for b in reading.blocks if isinstance(b, Table)]
     assert tables[0].per_item
     assert tables[0].n_rows == 5
+    energies = [row[1] for row in tables[0].rows]
+    numbers = [e for e in energies if isinstance(e, float)]
+    assert energies == [*sorted(numbers, reverse=True), None, None]
     marked = next(b for b in reading.blocks if isinstance(b, MarkedTexts))
     shown = {t.label: t for t in marked.texts}
     assert set(shown) == {"i0", "i1", "i2", "i3", "i4"}

@@ -101,8 +101,6 @@ def calibrate(claims: Path, *, output: tuple[Path, ...], as_json: bool, **typed:
 
 def _lines(made: Any) -> list[str]:
     """The promise, what the gate does elsewhere, and what must be said beside it."""
-    from trueness.contract.serial import canonical
-
     calibration = made.calibration
     rank = calibration.to_dict()["rank"]
     lines = [
@@ -112,10 +110,20 @@ def _lines(made: Any) -> list[str]:
         else f"accept above {calibration.value_threshold:.6g}",
     ]
     if isinstance(rank, dict):
-        lines.append(", ".join(f"{k}: {canonical(v)}" for k, v in rank.items()))
+        lines.append(_rank(rank))
     lines.append("counts: " + ", ".join(f"{k} {v}" for k, v in calibration.counts.items()))
     lines += _evaluated(calibration.to_dict()["evaluation"])
     return [*lines, *(f"note: {note}" for note in made.notes())]
+
+
+def _rank(found: dict[str, Any]) -> str:
+    """Which of the unsupported gave the threshold, and what that proves."""
+    said = f"n: {found['n']:,}, k: {found['k']:,}"
+    if found.get("guarantee") is not None:
+        said += f", guarantee: {found['guarantee']:.6g}"
+    if found.get("expected_at_most") is not None:
+        said += f", expected at most: {found['expected_at_most']:.6g}"
+    return said
 
 
 def _evaluated(found: Any) -> list[str]:

@@ -179,13 +179,13 @@ _WORDS = {
     "routed": "a check sends it to a person ({flags})",
     "diagnostic": "{diagnostic}",
     "inside_diagnostic": "inside the band, {diagnostic}",
-    "below_accept": "risk {risk} is below {tau}",
-    "at_or_above_reject": "risk {risk} is at or above {rho}",
-    "between": "risk {risk} is not below {tau}, and nothing rejects it",
-    "clear_accept": "risk {risk} is below the band around {tau}",
-    "clear_reject": "risk {risk} is at or above the band around {tau}",
-    "inside_below": "inside the band, risk {risk} is below {tau}",
-    "inside_above": "inside the band, risk {risk} is not below {tau}",
+    "below_accept": "{risk} is {below} {tau}",
+    "at_or_above_reject": "{risk} is at or {above} {rho}",
+    "between": "{risk} is not {below} {tau}",
+    "clear_accept": "{risk} is {below} the band around {tau}",
+    "clear_reject": "{risk} is at or {above} the band around {tau}",
+    "inside_below": "inside the band, {risk} is {below} {tau}",
+    "inside_above": "inside the band, {risk} is not {below} {tau}",
 }
 
 
@@ -193,14 +193,42 @@ def _because(row: Mapping[str, Json], policy: Policy | None) -> str:
     if row["rule"] == "state":
         return f"{row['state']}" + (f", {row['reason']}" if row.get("reason") else "")
     words = _WORDS.get(str(row["rule"]), "by a rule that is not known, {rule}")
+    if row["rule"] == "between" and row.get("rho") is not None:
+        words += ", nor at or {above} {rho}"
     return words.format(
         rule=row["rule"],
-        risk=row.get("risk", row.get("value")),
-        tau=row.get("tau"),
-        rho=row.get("rho"),
+        **_compared(row),
         flags=", ".join(map(str, _flags(row))),
         diagnostic=_diagnostic(row, policy) if "diagnostic" in words else "",
     )
+
+
+def _compared(row: Mapping[str, Json]) -> dict[str, str]:
+    """Risk and thresholds as a person reads them: the value's own sign, and few digits.
+
+    The risk of a value that is better when higher is minus the value; it is turned back here.
+    """
+    risk, value = row.get("risk", row.get("value")), row.get("value")
+    turned = value is not None and str(value) != str(risk)
+    named = {"risk": risk, "tau": row.get("tau"), "rho": row.get("rho")}
+    given = {
+        name: -number if turned else number
+        for name, number in named.items()
+        if isinstance(number, (int, float))
+    }
+    said = {name: str(named[name]) for name in named} | _short(given)
+    said["risk"] = f"{'value' if turned else 'risk'} {said['risk']}"
+    below, above = ("above", "below") if turned else ("below", "above")
+    return {**said, "below": below, "above": above}
+
+
+def _short(given: Mapping[str, float]) -> dict[str, str]:
+    """The numbers at six digits, or at as many as tell those apart that differ."""
+    for digits in range(6, 17):
+        said = {name: f"{number:.{digits}g}" for name, number in given.items()}
+        if len(set(said.values())) == len(set(given.values())):
+            return said
+    return {name: repr(number) for name, number in given.items()}
 
 
 def _flags(row: Mapping[str, Json]) -> Sequence[Json]:

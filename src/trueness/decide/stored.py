@@ -164,7 +164,8 @@ def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, 
         more = "" if len(differs) == 1 else f" ({len(differs)} keys differ)"
         msg = (
             f"this threshold was made with {first} = {_said(left, first)}; this reading has "
-            f"{_said(right, first)}{more}; recalibrate, or run the transfer study."
+            f"{_said(right, first)}{more}; measure with the same options as for the calibration, "
+            "or recalibrate."
         )
         raise FingerprintMismatch(msg, differs=differs)
 

@@ -88,10 +88,11 @@ def rivals(reading: Reading, table: EvidenceTable) -> IntervalDots:
 def claims(reading: Reading, table: EvidenceTable) -> Table:
     """Every claim with its energy, over chance too, and the passage that carries most.
 
-    Of many claims those that lie furthest outside, else all in the order of the table.
+    Those that lie furthest outside come first, those without a number last.
     """
     many = len(reading.per_item) > MAX_ROWS
-    shown = worse_first(reading)[:MAX_ROWS] if many else reading.per_item
+    unmeasured = [] if many else [i for i in reading.per_item if i.value is None]
+    shown = [*worse_first(reading)[:MAX_ROWS], *unmeasured]
     place = {item: row for row, item in enumerate(table.item.values())}
     rows = tuple(_claim(item, table, place[item.item]) for item in shown)
     heads = (
@@ -103,8 +104,8 @@ def claims(reading: Reading, table: EvidenceTable) -> Table:
         heads,
         rows,
         n_rows=reading.n_items,
-        note="Most support: the passage without which the energy would rise most."
-        + (" Those furthest outside; all are in the JSON." if many else ""),
+        note="Those furthest outside come first. Most support: the passage without which the "
+        "energy would rise most." + (" All are in the JSON." if many else ""),
         per_item=True,
     )
 
