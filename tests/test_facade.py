@@ -22,6 +22,7 @@ def loaded_after(code: str) -> set[str]:
 def test_the_names_are_pinned() -> None:
     assert trueness.__all__ == [
         "Decision",
+        "Gate",
         "Reading",
         "TruenessError",
         "ask",

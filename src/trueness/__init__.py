@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from trueness.contract import Decision as Decision
     from trueness.contract import Reading as Reading
     from trueness.contract.errors import TruenessError as TruenessError
+    from trueness.decide.gate import Gate as Gate
     from trueness.decide.withhold import withhold as withhold
     from trueness.report import page as page
 
@@ -34,12 +35,14 @@ _HOME = {
     "withhold": "trueness.decide.withhold",
     "page": "trueness.report",
     "Decision": "trueness.contract",
+    "Gate": "trueness.decide.gate",
     "Reading": "trueness.contract",
     "TruenessError": "trueness.contract.errors",
 }
 
 __all__ = [
     "Decision",
+    "Gate",
     "Reading",
     "TruenessError",
     "ask",

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from trueness.contract.errors import InputError, InvalidReading
+from trueness.contract.framing import frame_of
 from trueness.contract.serial import Json, dumps, plain
 from trueness.contract.states import State
 
@@ -94,3 +96,26 @@ class Decision:
     def to_json(self, *, indent: int | None = 2) -> str:
         """Strict JSON text of `to_dict`."""
         return dumps(self.to_dict(), indent=indent)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """All verdicts as a data frame: item, verdict, reason.
+
+        Parameters
+        ----------
+        backend : str
+            ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"modin"`` or ``"cudf"``.
+
+        Raises
+        ------
+        InputError
+            For another backend.
+        MissingExtraError
+            When it is not installed.
+        """
+        verdicts = list(self.verdicts)
+        columns: dict[str, list[Json]] = {
+            "item": [v.item for v in verdicts],
+            "verdict": [v.verdict.value for v in verdicts],
+            "reason": [v.reason for v in verdicts],
+        }
+        return frame_of(columns, backend)

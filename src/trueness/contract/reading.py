@@ -3,10 +3,12 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from trueness.contract import blocks as block_module
 from trueness.contract.blocks import Block, Statement
 from trueness.contract.errors import InvalidReading
+from trueness.contract.framing import extra_columns, frame_of
 from trueness.contract.serial import Json, dumps, plain
 from trueness.contract.states import Direction, State
 
@@ -203,6 +205,32 @@ class Reading:
     def to_json(self, *, indent: int | None = 2, max_items: int | None = INLINE_ITEMS) -> str:
         """Strict JSON text of `to_dict`."""
         return dumps(self.to_dict(max_items=max_items), indent=indent)
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """All items as a data frame: item, state, reason, value and what the sensor adds.
+
+        Parameters
+        ----------
+        backend : str
+            ``"pandas"``, ``"polars"``, ``"pyarrow"``, ``"modin"`` or ``"cudf"``. Lists and
+            objects are columns of JSON text.
+
+        Raises
+        ------
+        InputError
+            For another backend.
+        MissingExtraError
+            When it is not installed.
+        """
+        items = list(self.per_item)
+        own: dict[str, list[Json]] = {
+            "item": [i.item for i in items],
+            "state": [i.state.value for i in items],
+            "reason": [i.reason for i in items],
+            "value": [i.value for i in items],
+        }
+        added = extra_columns([i.extra for i in items])
+        return frame_of({**own, **{k: v for k, v in added.items() if k not in own}}, backend)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> "Reading":
