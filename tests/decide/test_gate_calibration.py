@@ -25,6 +25,7 @@ from trueness.contract.errors import (
     ShapeError,
     TooFewCalibrationItems,
 )
+from trueness.contract.serial import Json
 from trueness.decide.calibrating import calibrate
 from trueness.decide.columns import Columns, columns_of_values
 from trueness.decide.evaluation import BROKEN
@@ -32,7 +33,7 @@ from trueness.decide.gate import Gate
 from trueness.decide.grids import quantile_grid
 from trueness.decide.labels import unsupported_codes
 from trueness.decide.promise import Promise, promise_of, share_json
-from trueness.decide.stored import GateFile, gate_of
+from trueness.decide.stored import GateFile, compare_fingerprints, gate_of
 from trueness.stats.acceptance import exact_rank
 from trueness.stats.logistic import fit_ridge_logistic
 
@@ -617,3 +618,17 @@ def test_a_gate_file_holds_its_evaluation_under_its_hash() -> None:
     assert [kind for kind, _ in gate_of(data).faults()] == ["calibration"]
     columns = columns_of_values([1.0], Direction.HIGHER_IS_WORSE)
     assert len(columns) == 1
+
+
+def test_a_gate_prints_as_what_it_was_made_with() -> None:
+    assert repr(Gate()) == "Gate()"
+    assert repr(Gate(0.1, unit="source_one")) == "Gate(budget=0.1, unit='source_one')"
+
+
+def test_a_refused_reading_is_told_by_its_sensor_first_and_then_by_its_embedder() -> None:
+    made: dict[str, Json] = {"cut": 0.3, "embedder": {"id": "a", "width": 3}, "sensor": "one"}
+    with pytest.raises(FingerprintMismatch, match='with embedder.id = "a"; this reading has "b"'):
+        compare_fingerprints(made, {**made, "cut": 0.5, "embedder": {"id": "b", "width": 9}})
+    with pytest.raises(FingerprintMismatch, match='with sensor = "one"; .* 3 keys differ') as it:
+        compare_fingerprints(made, {"embedder": {"id": "b", "width": 3}, "sensor": "two"})
+    assert it.value.differs == ("sensor", "embedder.id", "cut")

@@ -108,6 +108,15 @@ class Gate:
         self.combined = combined
         self.seed = seed
 
+    def __repr__(self) -> str:
+        """What differs from the defaults, as an estimator says it."""
+        given = {
+            name: value
+            for name, value in self.get_params().items()
+            if repr(value) != repr(_PARAMETERS[name].default)
+        }
+        return f"Gate({', '.join(f'{name}={value!r}' for name, value in given.items())})"
+
     def get_params(self, *, deep: bool = True) -> dict[str, Any]:
         """What the gate was made with, by name.
 
@@ -290,4 +299,8 @@ class Gate:
             raise InputError(msg) from None
 
 
-_PARAMETERS = tuple(name for name in signature(Gate.__init__).parameters if name != "self")
+_PARAMETERS = {
+    name: parameter
+    for name, parameter in signature(Gate.__init__).parameters.items()
+    if name != "self"
+}
