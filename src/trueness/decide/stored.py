@@ -20,6 +20,8 @@ from trueness.decide.promise import Threshold, promise_of
 
 SCHEMA = "trueness.gate/1"
 _REVISION = "embedder.revision"
+_TELLING = ("sensor", "embedder.id", _REVISION)
+"""Keys that explain why others differ, in the order in which a refusal names them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, 
     Raises
     ------
     FingerprintMismatch
-        Naming the first key and both values.
+        Naming one key and both values: the sensor where it is another one, then the embedder.
 
     Examples
     --------
@@ -156,7 +158,7 @@ def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, 
     left, right = _flat(calibration), _flat(reading)
     differs = tuple(
         key
-        for key in sorted(set(left) | set(right))
+        for key in sorted(set(left) | set(right), key=_weight)
         if key not in left or key not in right or canonical(left[key]) != canonical(right[key])
     )
     if differs:
@@ -168,6 +170,11 @@ def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, 
             "or recalibrate."
         )
         raise FingerprintMismatch(msg, differs=differs)
+
+
+def _weight(key: str) -> tuple[int, str]:
+    """Place of a key in the list of what differs: what explains the others stands first."""
+    return (_TELLING.index(key) if key in _TELLING else len(_TELLING), key)
 
 
 def reading_hash(reading: Reading) -> str:
