@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from trueness.contract.serial import plain
 from trueness.study import (
     binding,
+    bindings_changed,
     calibration_methods,
     clean_labels,
     copies,
@@ -18,6 +20,7 @@ from trueness.study import (
     searching,
     short_sentences,
     transfer,
+    variant_pairs,
 )
 from trueness.study.declarations import declared_study
 from trueness.study.protocol import Protocol
@@ -85,6 +88,22 @@ def test_every_row_is_computed_again_from_the_table(name: str) -> None:
     assert len(again) == len(stands)
     for made, row in zip(again, stands, strict=True):
         assert settled(dict(made), intervals=False) == settled(dict(row), intervals=False)
+
+
+def test_claims_against_their_variants_are_compared_again_from_the_table() -> None:
+    result = read_result(RESULTS / "contrast.json")
+    lines = (RESULTS / "contrast.table.jsonl").read_text("utf-8").splitlines()
+    table = [json.loads(line) for line in lines]
+    rows = list(variant_pairs.rows_of(table))
+    assert [plain(row) for row in rows] == list(result.rows)
+    declaration = declared_study("contrast")
+    protocol = Protocol.of(declaration.table("protocol"), seed=result.seeds[0])
+    again = bindings_changed.contrasts_of(table, rows, protocol, declaration)
+    for record in result.contrasts:
+        made = {k: plain(v) for k, v in again[str(record["name"])].items()}
+        assert {k: record[k] for k in made if k != "p_holm"} == {
+            k: v for k, v in made.items() if k != "p_holm"
+        }
 
 
 def test_every_split_of_sources_has_its_row_and_refuses_where_there_are_too_few() -> None:
