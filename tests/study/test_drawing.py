@@ -111,6 +111,18 @@ def test_every_result_in_the_folder_survives_the_way_through_json_and_every_form
             assert reading.statement.partition(":")[0] in form
 
 
+def test_what_kind_all_numbers_are_of_is_said_once_and_another_kind_in_its_row() -> None:
+    one = {"name": "one", "estimate": 0.5, "kind": "95% bootstrap", "unit": "source"}
+    two = {**one, "name": "two", "unit": "item"}
+    drawn = reading_of(result(contrasts=(one, two)))
+    table = next(b for b in drawn.blocks if isinstance(b, Table) and b.title.startswith("Declared"))
+    assert table.columns == ("name", "estimate", "unit")
+    assert table.note == "Kind: 95% bootstrap."
+    alone = reading_of(result(contrasts=(one,)))
+    table = next(b for b in alone.blocks if isinstance(b, Table) and b.title.startswith("Declared"))
+    assert table.columns == ("name", "estimate", "kind", "unit")
+
+
 def test_the_command_line_draws_a_result_and_a_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,12 +116,12 @@ def number(value: float, *, toward: Toward = "nearest") -> str:
 
 
 def cell(value: object) -> str:
-    """A table cell as printed; an absent value is a dash.
+    """A table cell as printed; an absent value and an empty list are a dash.
 
     Examples
     --------
-    >>> cell(True), cell(None), cell(3104), cell("Paris")
-    ('yes', '–', '3,104', 'Paris')
+    >>> cell(True), cell(None), cell([]), cell(3104), cell("Paris")
+    ('yes', '–', '–', '3,104', 'Paris')
     """
     if value is None:
         return ABSENT
@@ -132,7 +132,7 @@ def cell(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{visible(str(k))}: {cell(v)}" for k, v in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(cell(v) for v in value)
+        return ", ".join(cell(v) for v in value) or ABSENT
     return strip_text(value) if isinstance(value, Strip) else visible(str(value))
 
 

@@ -28,6 +28,7 @@ _TONES = {
 }
 _MOST_ROWS, _MOST_COLUMNS = 200, 14
 _HIDDEN = frozenset({"a", "b", "name"})
+_SAID_ONCE = ("statistic", "kind", "unit")
 
 
 def reading_of(result: Result) -> Reading:
@@ -119,7 +120,7 @@ def _blocks(result: Result, declaration: Declaration | None) -> Iterator[Block]:
     dots = tuple(_dots(result.contrasts))
     if dots:
         yield IntervalDots(
-            "Contrasts with their intervals", dots, band="interval, kind in the table"
+            "Contrasts with their intervals", dots, band="interval, of the kind that the table says"
         )
     if result.contrasts:
         yield _table("Declared contrasts", result.contrasts)
@@ -177,15 +178,34 @@ def _run(result: Result) -> Iterator[Fact]:
 
 
 def _table(title: str, records: Sequence[Record]) -> Table:
-    """Records as rows; what is no single value is written as text."""
-    names = [n for n in dict.fromkeys(k for r in records for k in r) if n not in _HIDDEN]
+    """Records as rows; what is no single value is written as text.
+
+    What kind of number stands in all of the rows is said once, beneath them.
+    """
+    shared = _shared(records)
+    hidden = _HIDDEN | shared.keys()
+    names = [n for n in dict.fromkeys(k for r in records for k in r) if n not in hidden]
     lead = ["name"] if any("name" in r for r in records) else []
     columns = (*lead, *names[: _MOST_COLUMNS - len(lead)])
     gone = len(names) + len(lead) - len(columns)
     rows = tuple(tuple(_cell(r.get(c)) for c in columns) for r in records[:_MOST_ROWS])
-    note = f"{gone} further columns stand in the result file." if gone else ""
+    said = [f"{name.capitalize()}: {value}." for name, value in shared.items()]
+    if gone:
+        said.append(f"{gone} further columns stand in the result file.")
     shown = tuple(c.replace("_", " ") for c in columns)
-    return Table(title, shown, rows, len(records), note)
+    return Table(title, shown, rows, len(records), " ".join(said))
+
+
+def _shared(records: Sequence[Record]) -> dict[str, str]:
+    """The texts about numbers that are the same in each of several records."""
+    if len(records) <= 1:
+        return {}
+    first = {name: records[0].get(name) for name in _SAID_ONCE}
+    return {
+        name: value
+        for name, value in first.items()
+        if isinstance(value, str) and all(r.get(name) == value for r in records)
+    }
 
 
 def _cell(value: Json) -> Cell:
