@@ -67,6 +67,33 @@ def test_a_claim_without_evidence_is_reviewed_by_its_state(gate_file: Path, tmp_
     assert (first["verdict"], first["rule"], first["state"]) == ("review", "state", "NO_EVIDENCE")
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--unit", "source_one"), "n: 65, k: 1, guarantee: "),
+        (("--unit", "source_worst"), "n: 65, k: 1, guarantee: "),
+        (("--unit", "source_one", "--method", "conformal"), "n: 65, k: 3, expected at most: "),
+        (("--unit", "grouped_conformal", "--method", "conformal"), "n: 65, expected at most: "),
+        (("--error", "accepted_error", "--grid", "0.9,0.8"), "accept above 0.8"),
+        (("--reject-budget", "0.05"), "n: 65, k: 1, guarantee: "),
+        (("--population", "all"), "n: 65, k: 1, guarantee: "),
+    ],
+)
+def test_every_unit_and_method_says_what_it_promises_and_decides(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...],
+    said: str,
+) -> None:
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
+    made, trace = tmp_path / "gate.json", tmp_path / "d.jsonl"
+    assert calibrate(LABELLED, made, "--label", "label", "--group", "source", *options) == 0
+    assert said in capsys.readouterr().out
+    assert main(["gate", str(LABELLED), "--gate", str(made), "-o", str(trace)]) == 0
+    assert main(["replay", str(trace), "--gate", str(made)]) == 0
+
+
 def test_too_few_twins_and_another_sensor_are_refused(
     gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,7 +118,9 @@ def _lines(made: Any) -> list[str]:
 
 def _rank(found: dict[str, Any]) -> str:
     """Which of the unsupported gave the threshold, and what that proves."""
-    said = f"n: {found['n']:,}, k: {found['k']:,}"
+    said = f"n: {found['n']:,}"
+    if found.get("k") is not None:  # sources with several items each have no rank
+        said += f", k: {found['k']:,}"
     if found.get("guarantee") is not None:
         said += f", guarantee: {found['guarantee']:.6g}"
     if found.get("expected_at_most") is not None:
