@@ -382,6 +382,15 @@ def test_a_reason_is_short_and_in_the_terms_of_the_value() -> None:
     )
 
 
+def test_a_diagnostic_beyond_its_limit_is_said_in_few_digits() -> None:
+    policy = policy_of(
+        {"kind": "axes_first", "accept": 0.5, "diagnostics": {"m": {"min": 0.1, "max": 0.8}}}
+    )
+    row: dict[str, Json] = {"verdict": "review", "rule": "diagnostic"}
+    for value, said in ((0.9768169263268596, "m 0.976817 above 0.8"), (0.05, "m 0.05 below 0.1")):
+        assert why({**row, "diagnostics": {"m": value}}, policy) == f"reviewed: {said}"
+
+
 @given(st.floats(-2, 2), st.floats(-2, 2))
 def test_numbers_of_a_reason_are_equal_only_where_they_are(risk: float, tau: float) -> None:
     said = why({"verdict": "accept", "rule": "below_accept", "risk": risk, "tau": tau})

@@ -249,10 +249,10 @@ def _diagnostic(row: Mapping[str, Json], policy: Policy | None) -> str:
         value = values.get(name)
         if not isinstance(value, (int, float)):
             return f"{name} is missing"
-        if limit.high is not None and value > limit.high:
-            return f"{name} {value} above {limit.high}"
-        if limit.low is not None and value < limit.low:
-            return f"{name} {value} below {limit.low}"
+        for word, end in (("above", limit.high), ("below", limit.low)):
+            if end is not None and (value > end if word == "above" else value < end):
+                said = _short({"value": value, "end": end})
+                return f"{name} {said['value']} {word} {said['end']}"
     return "a diagnostic is beyond its limit"
 
 
