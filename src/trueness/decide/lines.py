@@ -113,10 +113,13 @@ TAIL = (
     "verdict",
 )
 """Fields that differ from row to row, sorted."""
-READ = ("diagnostics", HASH, "item", "prev", "risk", "rule", "seq", "state", "value", "verdict")
+READ = (
+    *("diagnostics", "group", HASH, "item", "prev", "reason", "risk", "rule", "seq", "state"),
+    *("sub", "value", "verdict"),
+)
 """Groups of a template's pattern."""
 _FORMS = {
-    "item": f"({_TEXT})",
+    **dict.fromkeys(("group", "item", "reason", "sub"), f"({_TEXT})"),
     "diagnostics": r"(\{[^{}\\]*\})",
     "prev": '"(.{64})"',  # as the hash: compared with what it must be
     "rule": '"([a-z_]+)"',

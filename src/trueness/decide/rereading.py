@@ -128,7 +128,7 @@ class QuickCheck:
 
     def _decided(self, parts: Mapping[str, tuple[bytes, ...]], last: str, seq: int) -> Clean | None:
         columns = self._columns(parts)
-        if columns is None or not self._as_read(columns, seq):
+        if columns is None or not self._as_read(columns, parts, seq):
             return None
         rulings = decide_columns(self.policy, columns)
         verdicts = [_VERDICTS[v] for v in rulings.verdict.tolist()]
@@ -158,12 +158,14 @@ class QuickCheck:
                 np.array(codes, dtype=np.int8),
                 np.array(values, dtype=np.float64),
                 self.direction,
-                _diagnostics(parts["diagnostics"]),
+                _diagnostics(parts["diagnostics"], set(self.policy.diagnostics)),
             )
         except (ValueError, InvalidReading):
             return None
 
-    def _as_read(self, columns: Columns, start: int) -> bool:
+    def _as_read(
+        self, columns: Columns, parts: Mapping[str, tuple[bytes, ...]], start: int
+    ) -> bool:
         """Whether these rows are the reading's, from its row ``start``."""
         if self.read is None:
             return True
@@ -175,18 +177,28 @@ class QuickCheck:
             np.array_equal(columns.state, self.read.state[rows])
             and np.array_equal(columns.value, self.read.value[rows], equal_nan=True)
             and columns.items == [encoded(self.read.items[i]) for i in places]
+            and _as_written(parts["group"], self.read.group, places)
+            and _as_written(parts["reason"], self.read.reason, places)
+            and _as_written(parts["sub"], self.read.sub, places)
         )
 
 
+def _as_written(texts: tuple[bytes, ...], column: Sequence[Json] | None, places: range) -> bool:
+    """Whether texts are those of a column; null where there is none."""
+    if column is None:
+        return set(texts) <= {b"null"}
+    return list(texts) == [encoded(column[i]).encode() for i in places]
+
+
 def _diagnostics(
-    texts: tuple[bytes, ...],
+    texts: tuple[bytes, ...], wanted: set[str]
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
     found: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
     for row, text in enumerate(texts):
-        if text == b"{}":
+        if text == b"{}" and not wanted:
             continue
         named = json.loads(text, object_pairs_hook=_once)
-        if not isinstance(named, dict) or encoded(named).encode() != text:
+        if set(named) != wanted or encoded(named).encode() != text:
             msg = "not as it was written"
             raise ValueError(msg)
         for name, value in named.items():

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from trueness.contract.errors import InvalidReading
 from trueness.contract.serial import Json
 from trueness.decide.columns import Columns, columns_of_reading
 from trueness.decide.deciding import VERDICTS, columns_of_rows, decide_columns
-from trueness.decide.lines import GENESIS, HASH, MANIFEST, Context, encoded, hash_of
+from trueness.decide.lines import GENESIS, HASH, HEAD, MANIFEST, TAIL, Context, encoded, hash_of
 from trueness.decide.policy import Policy
 from trueness.decide.rereading import QuickCheck, batches, parsed
 from trueness.decide.stored import GateFile, reading_hash
@@ -247,6 +247,7 @@ class _Check:
         for row in rows:
             self._chain(row)
             self._fixed(row)
+            self._whole(row)
             if self.read is not None:
                 self._value(row, self.read)
             self.verdicts[str(row.get("verdict"))] += 1
@@ -267,6 +268,10 @@ class _Check:
         if MANIFEST in manifest:
             self._signed(manifest, key)
         if self.gate is not None:
+            if manifest.get(MANIFEST) is not True or set(manifest) - {HMAC} != _MANIFEST_FIELDS:
+                why = "the last line has not the fields of a manifest"
+                self._add("hash", None, why, _names(manifest), _names(_MANIFEST_FIELDS))
+            self._same("last", manifest.get("prev"), self.prev, "the manifest's prev")
             for name, kind in _MANIFEST_KINDS.items():
                 if name != "reading_hash" or self.reading is not None:
                     self._same(kind, manifest.get(name), self.fixed[name], name)
@@ -323,6 +328,20 @@ class _Check:
                 kind, why = _FIXED_KINDS[name], f"{name} differs, here and wherever it is so"
                 self._add(kind, _seq(row), why, row.get(name), wanted)
 
+    def _whole(self, row: Row) -> None:
+        """Whether a row of a gate has its fields and no other; those that repeat are seen to."""
+        if self.gate is None:
+            return
+        wanted = {*HEAD, *TAIL, HASH}
+        if differs := sorted((wanted ^ set(row)) - set(self.fixed)):
+            why = f"the row has not the fields of a decision: {', '.join(differs)}"
+            self._add("value", _seq(row), why, _names(row), _names({*wanted, *self.fixed}))
+        given = row.get("diagnostics")
+        if isinstance(given, Mapping) and set(given) != set(self.policy.diagnostics):
+            why = "the policy looks at other diagnostics"
+            wanted_names = _names(self.policy.diagnostics)
+            self._add("value", _seq(row), why, _names(given), wanted_names)
+
     def _value(self, row: Row, read: Columns) -> None:
         seq = _seq(row)
         if seq is None or not 1 <= seq <= len(read):
@@ -335,6 +354,9 @@ class _Check:
             "state": list(State)[read.state[at]].value,
             "value": None if math.isnan(value) else value,
             "route": [] if read.route is None else list(read.route[at]),
+            "group": None if read.group is None else read.group[at],
+            "reason": None if read.reason is None else read.reason[at],
+            "sub": None if read.sub is None else read.sub[at],
             "diagnostics": {
                 name: None if math.isnan(d) else d
                 for name in self.policy.diagnostics
@@ -398,6 +420,11 @@ _MANIFEST_KINDS = {
     "fingerprint_hash": "fingerprint",
     "reading_hash": "value",
 }
+_MANIFEST_FIELDS = {MANIFEST, "count", "last", "prev", "verdicts", HASH, *_MANIFEST_KINDS}
+
+
+def _names(given: Iterable[str]) -> Json:
+    return [*sorted(given)]
 
 
 def _seq(row: Row) -> int | None:
