@@ -239,3 +239,19 @@ def test_a_value_that_gets_neither_better_nor_worse_carries_no_threshold(
     argv = ["calibrate", str(draws), "--sensor", "atlas", "--labels", str(labels)]
     assert main([*argv, "--budget", "0.05", "-o", str(tmp_path / "g.json")]) == 2
     assert "neither better nor worse" in capsys.readouterr().err
+
+
+def test_no_result_is_written_over_a_file_that_it_is_made_from(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    claims = tmp_path / "claims.jsonl"
+    claims.write_bytes(LABELLED.read_bytes())
+    labelled = ("--label", "label", "--group", "source")
+    assert calibrate(claims, claims, *labelled) == 2
+    assert main(["ground", str(claims), *OVERLAP, "-o", str(claims)]) == 2
+    for path in (claims, gate_file):
+        before = path.read_bytes()
+        assert main(["gate", str(claims), "--gate", str(gate_file), "-o", str(path)]) == 2
+        assert "would be overwritten" in capsys.readouterr().err
+        assert path.read_bytes() == before
+    assert claims.read_bytes() == LABELLED.read_bytes()

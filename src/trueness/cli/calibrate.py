@@ -83,6 +83,8 @@ def calibrate(claims: Path, *, output: tuple[Path, ...], as_json: bool, **typed:
 
     named, pages = _output.apart(output, what="gate file")
     path = named or Path("gate.json")
+    read = (claims, *(typed[name] for name in ("labels", "policy", "evaluate", "corpus")))
+    _output.check_inputs((path, *pages), read)
     with grounded(typed) as given:
         made = calibrate_(claims, **given)
     made.write(_output.ready(path))

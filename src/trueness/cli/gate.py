@@ -57,6 +57,7 @@ def gate(
 
     failing = _verdicts(fail_on)
     path, pages = _output.apart(output, what="trace")
+    _output.check_inputs(output, (claims, gate_file, key, typed["corpus"]))
     how: dict[str, Any] = {"key": key, "kind": kind, "relation_check": relation_check}
     with grounded(typed) as given:
         how["trace"] = None if path is None else _output.ready(path)

@@ -56,6 +56,7 @@ def ground(
     from trueness.backends.registry import open_embedder_on
 
     _output.check_paths(output)
+    _output.check_inputs(output, (claims, gate_file, typed["corpus"]))
     if engine is not None:
         name = typed["embedder"] or "embedded"
         typed["embedder"] = open_embedder_on(engine, name, workers=workers or 2)

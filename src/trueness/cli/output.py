@@ -2,7 +2,7 @@
 
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -160,6 +160,22 @@ def write_readings(
             overview=overview,
         )
         note(f"wrote {path}")
+
+
+def check_inputs(outputs: Sequence[Path], inputs: Iterable[Path | None]) -> None:
+    """Refuse to write a result over a file that it is made from.
+
+    Raises
+    ------
+    InputError
+        Names the file.
+    """
+    from trueness.contract.errors import InputError
+
+    for path in outputs:
+        if path.exists() and any(i is not None and path.samefile(i) for i in inputs):
+            msg = f"{path} is read here and would be overwritten. Name another file with -o."
+            raise InputError(msg)
 
 
 def ready(path: Path) -> Path:
