@@ -279,7 +279,7 @@ def replay(
 def _object(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8-sig"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         msg = f"the policy {path} is no JSON that can be read ({error}). Write an object."
         raise InputError(msg) from error
     if not isinstance(found, dict):

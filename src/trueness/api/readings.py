@@ -70,7 +70,7 @@ def head_of(path: Path) -> dict[str, Any] | None:
     try:
         with path.open(encoding="utf-8-sig") as file:
             found = json.loads(file.read() if kind == ".json" else file.readline())
-    except (ValueError, OSError):
+    except (ValueError, OSError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 

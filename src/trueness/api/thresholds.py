@@ -43,7 +43,7 @@ def grid_of(
         When the split shares an item or a source with the reading.
     """
     if grid is None or not isinstance(grid, (str, Path)):
-        return None if grid is None else [float(t) for t in grid]
+        return None if grid is None else list(grid)
     numbers = _numbers(str(grid))
     if numbers is not None:
         return numbers

@@ -243,7 +243,7 @@ class Reading:
         """
         try:
             return _from_dict(data)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, InvalidReading):
                 raise
             msg = (

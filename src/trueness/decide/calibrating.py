@@ -280,7 +280,7 @@ def _in_order(
     if not isinstance(given, Mapping):
         return given
     items = list(columns.items)
-    unknown = sorted(set(given) - set(items))
+    unknown = sorted(set(given) - set(items), key=repr)
     if unknown:
         msg = (
             f"{len(unknown)} of the {what} name no item, such as {unknown[0]!r}; the first item is "

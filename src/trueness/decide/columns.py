@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,7 @@ DIAGNOSTICS, ROUTE, SUB, GROUP = "diagnostics", "route", "sub", "group"
 """Keys of an item's ``extra``. A diagnostic may also stand there under its own name."""
 
 Floats = NDArray[np.float64]
+_REAL = (int, float, np.integer, np.floating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,8 @@ def columns_of_values(values: object, direction: Direction) -> Columns:
 
 
 def _numbers(values: object) -> tuple[Floats, NDArray[np.bool_]]:
+    if isinstance(values, np.ma.MaskedArray):
+        values = values.tolist()  # None where it is masked
     if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
         numbers = values.astype(np.float64, copy=False)
         measured = np.ones(len(numbers) if numbers.ndim else 0, dtype=np.bool_)
@@ -219,10 +223,18 @@ def _numbers(values: object) -> tuple[Floats, NDArray[np.bool_]]:
 def _number(place: int, value: ArrayLike | None) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, _REAL):
         msg = f"value {place} is {value!r}; wanted a number, or None where it was not measured."
         raise InputError(msg)
-    return float(value)
+    return _float(value)
+
+
+def _float(value: "int | float | np.integer[Any] | np.floating[Any]") -> float:
+    """As a float; infinite, and so refused, where none holds it."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _diagnostics(entries: Sequence[ItemReading]) -> dict[str, Floats]:
@@ -237,7 +249,7 @@ def _diagnostics(entries: Sequence[ItemReading]) -> dict[str, Floats]:
             if isinstance(value, (int, float)) and not isinstance(value, bool):
                 if name not in found:
                     found[name] = np.full(len(entries), np.nan)
-                found[name][row] = value
+                found[name][row] = _float(value)
     return found
 
 

@@ -285,6 +285,9 @@ class Gate:
     def _scored(self, values: object) -> object:
         if self.combined is None or isinstance(values, Reading):
             return values
+        if not isinstance(self.combined, Score):
+            msg = f"combined is a {type(self.combined).__name__}; wanted what has predict_proba."
+            raise InputError(msg)
         proba = np.asarray(self.combined.predict_proba(np.asarray(values, dtype=np.float64)))
         if proba.ndim != 2 or proba.shape[1] != 2:  # noqa: PLR2004 - supported and unsupported
             msg = f"predict_proba gave shape {proba.shape}; wanted (n, 2): supported, unsupported."

@@ -101,17 +101,21 @@ def sequenced(
     InputError
         Without a grid, or with one that is no list of finite numbers.
     """
-    if grid is None or not len(grid):
+    try:
+        given = np.asarray([] if grid is None else grid, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        given = np.array([np.nan])
+    if not given.size:
         msg = (
             "accepted_error needs a grid of thresholds fixed beforehand and none was given. Pass "
             "numbers, or quantiles of an unlabelled split that holds none of these items "
             "(quantile_grid; --grid on the command line)."
         )
         raise InputError(msg)
-    thresholds = np.unique(risk_of(np.asarray(grid, dtype=np.float64), direction))
-    if not np.isfinite(thresholds).all():
-        msg = f"the grid holds {list(grid)!r}; wanted finite thresholds. Take the others out."
+    if given.ndim != 1 or not np.isfinite(given).all():
+        msg = f"the grid holds {grid!r}; wanted a list of finite thresholds. Take the others out."
         raise InputError(msg)
+    thresholds = np.unique(risk_of(given, direction))
     order = np.lexsort((wrong, risks))
     return Sequenced(thresholds, risks[order], wrong[order])
 

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.contract.errors import AmbiguousLabels, InputError
+from trueness.contract.errors import AmbiguousLabels, InputError, ShapeError
 
 UNSUPPORTED, SUPPORTED = "unsupported", "supported"
 UNKNOWN = -1
@@ -33,6 +33,8 @@ def unsupported_codes(labels: object, *, positive: str | None = None) -> Codes:
         For 0 and 1 without ``positive``, or labels of several kinds.
     InputError
         For any other label.
+    ShapeError
+        For an array that is not one label an item.
 
     Examples
     --------
@@ -42,6 +44,11 @@ def unsupported_codes(labels: object, *, positive: str | None = None) -> Codes:
     [1, 0]
     """
     _check_positive(positive)
+    if isinstance(labels, np.ndarray) and labels.ndim != 1:
+        msg = f"labels have shape {labels.shape}; wanted one label an item: (n,)."
+        raise ShapeError(msg)
+    if isinstance(labels, np.ma.MaskedArray):
+        labels = labels.tolist()  # None where it is masked
     if isinstance(labels, np.ndarray) and labels.dtype == np.bool_:
         return labels.astype(np.int8)
     if isinstance(labels, (str, bytes)) or not isinstance(labels, (Sequence, np.ndarray)):

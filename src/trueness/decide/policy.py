@@ -114,7 +114,10 @@ def policy_of(data: Mapping[str, Json], *, accept: float | None = None) -> Polic
     >>> policy_of({"kind": "band", "accept": 0.5, "gap": 0.25}).low_edge
     0.375
     """
-    unknown = sorted(set(data) - _KEYS)
+    if not isinstance(data, Mapping):
+        msg = f"the policy is a {type(data).__name__}; wanted an object with a kind."
+        raise PolicyError(msg)
+    unknown = sorted(set(data) - _KEYS, key=repr)
     if unknown:
         msg = f"a policy has no key {unknown[0]!r}; known are {', '.join(sorted(_KEYS))}."
         raise PolicyError(msg)
@@ -146,10 +149,18 @@ def _kind(given: Json) -> Kind:
 
 
 def _finite(name: str, given: Json) -> float:
-    if isinstance(given, bool) or not isinstance(given, (int, float)) or not math.isfinite(given):
+    if isinstance(given, bool) or not isinstance(given, (int, float)) or not _is_float(given):
         msg = f"{name} is {given!r}; wanted a finite number. Calibrate, or write the threshold."
         raise PolicyError(msg)
     return float(given)
+
+
+def _is_float(number: float) -> bool:
+    """Whether a number is finite, as a float too."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _band(
@@ -179,7 +190,7 @@ def _band(
         raise PolicyError(msg)
     low, high = tau * (1 - gap), tau * (1 + gap)
     for name, edge in (("low_edge", low), ("high_edge", high)):
-        if not math.isfinite(edge) or data.get(name) not in {None, edge}:
+        if not math.isfinite(edge) or data.get(name) not in (None, edge):
             msg = (
                 f"{name} is {data.get(name)!r} and accept and gap give {edge!r}. Leave {name} out: "
                 "it is computed."
@@ -217,7 +228,7 @@ def _limit(name: str, given: Json) -> Limit:
 
 
 def _on_unmeasured(given: Json) -> Verdict:
-    if given not in {Verdict.REVIEW.value, Verdict.REJECT.value}:
+    if given not in (Verdict.REVIEW.value, Verdict.REJECT.value):
         msg = f"on_unmeasured is {given!r}; wanted 'review' or 'reject': it is never accepted."
         raise PolicyError(msg)
     return Verdict(str(given))

@@ -24,6 +24,8 @@ from trueness.stats.order_thresholds import grouped_conformal_threshold, order_s
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T", bound=StrEnum)
+_LEAST = Fraction(1, 10**9)
+"""The least budget that is looked at: it needs billions of items."""
 
 
 class Error(StrEnum):
@@ -163,9 +165,9 @@ def promise_of(
         negatives,
         seed,
     )
-    if isinstance(budgets_tried, bool) or budgets_tried < 1:
-        msg = f"budgets_tried is {budgets_tried!r}; wanted how many budgets were looked at, from 1."
-        raise InputError(msg)
+    _from("budgets_tried", budgets_tried, 1)
+    _from("seed", seed, 0)
+    _words("negatives", negatives)
     return _joined(found)
 
 
@@ -296,10 +298,25 @@ def _joined(promise: Promise) -> Promise:
     return promise
 
 
+def _from(name: str, value: object, least: int) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        msg = f"{name} is {value!r}; wanted a whole number from {least}, such as {least}."
+        raise InputError(msg)
+
+
+def _words(name: str, value: object) -> None:
+    if not isinstance(value, str) or not value.strip():
+        msg = f"{name} is {value!r}; wanted words for where the unsupported items come from."
+        raise InputError(msg)
+
+
 def _open_share(name: str, value: object) -> Fraction:
     share = exact_share(name, value)
     if not 0 < share < 1:
         msg = f"{name} is {value!r}; wanted a share above 0 and below 1, such as 0.05."
+        raise InputError(msg)
+    if share < _LEAST and name != "level":
+        msg = f"{name} is {value!r}; nobody labels enough items for it. Ask for 0.001 or more."
         raise InputError(msg)
     return share
 

@@ -5,6 +5,9 @@ from fractions import Fraction
 
 from trueness.contract.errors import PolicyError
 
+_DIGITS = 400
+"""More zeros than any float has: beyond, the fraction of a decimal would fill the memory."""
+
 
 def exact_share(name: str, value: object) -> Fraction:
     """A share in [0, 1] as the exact fraction of the decimal it prints as.
@@ -57,4 +60,6 @@ def _fraction(value: object) -> Fraction | None:
         number = Decimal(str(value))
     except (InvalidOperation, ValueError, ZeroDivisionError):
         return None
-    return Fraction(number) if number.is_finite() else None
+    if not number.is_finite() or abs(number.adjusted()) > _DIGITS:
+        return None
+    return Fraction(number)

@@ -160,7 +160,7 @@ def smallest_budget(n: int, delta: Fraction) -> float:
     0.0503
     """
     _check(n, delta=delta)
-    return -math.expm1(math.log(delta) / n) if n else 1.0
+    return -math.expm1(float(_log(delta)) / n) if n else 1.0
 
 
 def conformal_rank(n: int, budget: Fraction) -> int:
