@@ -1,8 +1,9 @@
 """`gate.json`: calibration and policy in one file, each with its hash."""
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from trueness.contract.serial import Json, canonical, dumps
 from trueness.decide.calibration import Calibration, Side
 from trueness.decide.columns import Columns, columns_of_reading
 from trueness.decide.deciding import check_policy
+from trueness.decide.faults import altered, threshold_faults
 from trueness.decide.grids import Sequenced
 from trueness.decide.hashing import hash_json
 from trueness.decide.policy import Policy, policy_of
@@ -38,6 +40,8 @@ class GateFile:
         A saved score that turns several columns into the value.
     calibration_hash, policy_hash : str
         As the file says; equal to what the parts hash to unless the file was changed.
+    altered : tuple of str
+        Places of the file that say something else than its parts do.
     """
 
     calibration: Calibration
@@ -46,6 +50,7 @@ class GateFile:
     score: Mapping[str, Json] | None = None
     calibration_hash: str = ""
     policy_hash: str = ""
+    altered: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         """Plain JSON."""
@@ -58,6 +63,7 @@ class GateFile:
             "policy_hash": self.policy.hash,
             "notes": list(self.notes()),
             "score": None if self.score is None else dict(self.score),
+            **({} if self.score is None else {"score_hash": hash_json(dict(self.score))}),
         }
 
     def notes(self) -> tuple[str, ...]:
@@ -99,7 +105,8 @@ class GateFile:
         ):
             if said and said != made:
                 found.append((kind, f"{kind}_hash says {said[:12]} and the {kind} is {made[:12]}"))
-        found += [("threshold", why) for why in _threshold_faults(self.calibration, self.policy)]
+        found += [("calibration", f"{place} is not what its parts give") for place in self.altered]
+        found += [("threshold", why) for why in threshold_faults(self.calibration, self.policy)]
         return tuple(found)
 
     def checked(self) -> "GateFile":
@@ -201,11 +208,15 @@ def read_gate(path: Path, *, checked: bool = True) -> GateFile:
         When it is no gate file.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+        data = json.loads(
+            path.read_text(encoding="utf-8"), parse_constant=_no_constant, object_pairs_hook=_once
+        )
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}. Name a file that calibrate wrote."
         raise InputError(msg) from error
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InputError):
+            raise
         msg = f"{path} is no JSON: {error}. Name a file that calibrate wrote."
         raise InputError(msg) from error
     gate = gate_of(data, str(path))
@@ -225,15 +236,15 @@ def gate_of(data: object, where: str = "this object") -> GateFile:
         msg = f"{where} has schema {given!r}; wanted {SCHEMA!r}. Hand in what calibrate wrote."
         raise InputError(msg)
     try:
-        return GateFile(
+        gate = GateFile(
             calibration_of(data["calibration"]),
             policy_of(data["policy"]),
             str(data["sensor"]),
-            data["score"],
+            None if data["score"] is None else _mapping(data["score"]),
             str(data["calibration_hash"]),
             str(data["policy_hash"]),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         if isinstance(error, InputError):
             raise
         msg = (
@@ -241,6 +252,7 @@ def gate_of(data: object, where: str = "this object") -> GateFile:
             "wrote."
         )
         raise InputError(msg) from error
+    return replace(gate, altered=tuple(altered(data, gate.to_dict())))
 
 
 def calibration_of(data: Mapping[str, Json]) -> Calibration:
@@ -264,23 +276,6 @@ def calibration_of(data: Mapping[str, Json]) -> Calibration:
         evaluation=_mapping(data["evaluation"]),
         curve=_mapping(data.get("curve") or {}),
     )
-
-
-def _threshold_faults(calibration: Calibration, policy: Policy) -> list[str]:
-    try:
-        tau, rho = calibration.rederived()
-    except InputError as error:
-        return [f"the stored risks give no threshold: {error}"]
-    found = []
-    if calibration.tau != tau:
-        found.append(f"tau is {calibration.tau!r}; the stored risks give {tau!r}")
-    if calibration.rho != rho:
-        found.append(f"rho is {calibration.rho!r}; the stored risks give {rho!r}")
-    if policy.accept > tau:
-        found.append(f"the policy accepts below {policy.accept!r}; the stored risks give {tau!r}")
-    if rho is not None and policy.reject is not None and policy.reject < rho:
-        found.append(f"the policy rejects from {policy.reject!r}; the stored risks give {rho!r}")
-    return found
 
 
 def _flat(nested: Mapping[str, Json], lead: str = "") -> dict[str, Json]:
@@ -318,7 +313,9 @@ def _side(data: Json) -> Side | None:
     sources = side["sources"]
     codes = None if sources is None else np.array(_list(sources), dtype=np.int64)
     risks = _risks(side["risks"])
-    if (risks[1:] < risks[:-1]).any() or (codes is not None and codes.shape != risks.shape):
+    if (risks[1:] < risks[:-1]).any() or (
+        codes is not None and (codes.shape != risks.shape or codes.min(initial=0) < 0)
+    ):
         msg = "stored risks are not in ascending order, or not one source a risk"
         raise ValueError(msg)
     return Side(risks, codes)
@@ -328,8 +325,16 @@ def _grid(data: Json) -> Sequenced | None:
     if data is None:
         return None
     grid = _mapping(data)
-    wrong = np.array(_list(grid["wrong"]), dtype=np.bool_)
-    return Sequenced(_risks(grid["thresholds"]), _risks(grid["risks"]), wrong)
+    wrong = _list(grid["wrong"])
+    thresholds, risks = _risks(grid["thresholds"]), _risks(grid["risks"])
+    if len(wrong) != len(risks) or not all(isinstance(w, bool) for w in wrong):
+        msg = "the stored grid has not one truth value a risk"
+        raise ValueError(msg)
+    rising = (thresholds[1:] > thresholds[:-1]).all() and np.isfinite(thresholds).all()
+    if not len(thresholds) or not rising or (risks[1:] < risks[:-1]).any():
+        msg = "the stored grid or its risks are not in ascending order"
+        raise ValueError(msg)
+    return Sequenced(thresholds, risks, np.array(wrong, dtype=np.bool_))
 
 
 def _risks(data: Json) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -341,6 +346,9 @@ def _float(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         msg = f"a number is wanted, {value!r} was given"
         raise TypeError(msg)
+    if not math.isfinite(value):
+        msg = f"a finite number is wanted, {value!r} was given"
+        raise ValueError(msg)
     return float(value)
 
 
@@ -356,6 +364,14 @@ def _list(value: Json) -> list[Json]:
         msg = f"a list is wanted, {type(value).__name__} was given"
         raise TypeError(msg)
     return value
+
+
+def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        msg = "the file has a key twice, so it does not say which is meant. Calibrate again."
+        raise InputError(msg)
+    return found
 
 
 def _no_constant(name: str) -> float:
