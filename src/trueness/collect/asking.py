@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from trueness.collect.beside import Beside
 from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress
 from trueness.collect.conditions import NONE, Condition
+from trueness.collect.cost import recorded
 from trueness.collect.observing import Observable
 from trueness.collect.planning import check_distinct, plan_of, protocol_of
 from trueness.collect.questions import Question, Questionable
@@ -89,7 +91,7 @@ def ask(
         Conditions on whose first use some prompts are asked again alone; None: all of them. What
         is left out rests on the others: name one of each kind and length.
     progress : callable or None
-        Gets (rows that are safe, rows wanted, condition).
+        Gets (rows that are safe, rows wanted, condition, failures of this run by reason).
 
     Raises
     ------
@@ -126,8 +128,10 @@ def ask(
     protocols = {b.condition.name: protocol_of(b, plan, model, rule, settings) for b in plan.bound}
     check_distinct(protocols)
     start = time.perf_counter()
-    with _open(out, protocols, rule, resume=resume) as journal:
+    with _open(out, protocols, rule, resume=resume) as journal, ExitStack() as at_end:
         tally = Tally(warnings=[*plan.warnings, *journal.notes])
+        begun = journal.state.header is not None
+        at_end.enter_context(recorded(out, tally, begun=begun))
         draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
         n_wanted = len(plan.items) * sum(draws.values())
         beside = Beside.of(model, plan.items.values())
@@ -167,7 +171,7 @@ def ask(
         n_asked=tally.n_asked,
         n_kept=len(journal.state.done),
         n_cached=tally.n_cached,
-        n_errors=tally.n_errors,
+        errors=dict(tally.errors),
         n_checks=tally.n_checks,
         tokens_in=tally.tokens_in,
         tokens_out=tally.tokens_out,

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from trueness.backends.protocol import Key, Model, Request, Result, Streaming
 from trueness.collect import selfcheck
@@ -21,8 +21,11 @@ from trueness.table.journal import AnswerJournal
 
 _CACHED_TOGETHER = 64
 """Answers of a streaming model that go to the cache at a time; their rows are safe before."""
-Progress = Callable[[int, int, str], None]
-"""(rows that are safe, rows wanted, condition): called after each batch is on the disk."""
+Progress = Callable[[int, int, str, Mapping[str, int]], None]
+"""(rows that are safe, rows wanted, condition, failures of this run by reason).
+
+Called after each batch is on the disk.
+"""
 
 
 @dataclass(slots=True)
@@ -54,6 +57,7 @@ class Collector:
     checked: bool = True
     """Whether some prompts are asked again alone before any row is written."""
     deterministic: bool = True
+    _prompts: dict[str, str | tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -92,7 +96,7 @@ class Collector:
         s = self.settings
         return Request(
             key=key,
-            prompt=self.bound.prompt(question.prompt, self.encoded[question.prompt]),
+            prompt=self._prompt(question.prompt),
             max_tokens=self.bound.max_tokens(s.max_tokens),
             temperature=s.temperature,
             top_p=s.top_p,
@@ -105,6 +109,12 @@ class Collector:
             noise_scale=self.bound.condition.scale,
             allowed=self.bound.allowed(question),
         )
+
+    def _prompt(self, text: str) -> str | tuple[int, ...]:
+        """What is sent for a prompt: one object, however many draws ask it."""
+        if text not in self._prompts:
+            self._prompts[text] = self.bound.prompt(text, self.encoded[text])
+        return self._prompts[text]
 
     def _checked(self, chosen: Sequence[Request]) -> list[Result]:
         """Results of the chosen requests once a batch is known not to change them.
@@ -252,7 +262,7 @@ class Collector:
         self.tally.n_safe += len(results)
         self.tally.written.update(result.key for result in results)
         if self.progress is not None and results:
-            self.progress(self.tally.n_safe, self.n_wanted, self.name)
+            self.progress(self.tally.n_safe, self.n_wanted, self.name, self.tally.errors)
 
     def _seen(self, results: Sequence[Result]) -> Mapping[Key, Row]:
         """What the logits say beside free answers, where the model shows them."""

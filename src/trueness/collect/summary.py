@@ -24,6 +24,18 @@ class Reuse:
         return self.seconds_alone / self.seconds_shared if self.seconds_shared > 0 else None
 
 
+def failures(errors: Mapping[str, int]) -> str:
+    """How many failed, and why; the most frequent reason first.
+
+    >>> failures({"timeout": 2, "http_429": 3}), failures({})
+    ('5 errors (3 http_429, 2 timeout)', '0 errors')
+    """
+    n = sum(errors.values())
+    kinds = sorted(errors, key=lambda reason: (-errors[reason], reason))
+    counted = "1 error" if n == 1 else f"{n} errors"
+    return counted + (f" ({', '.join(f'{errors[k]} {k}' for k in kinds)})" if n else "")
+
+
 @dataclass(frozen=True, slots=True)
 class AskSummary:
     """Counts of one run.
@@ -38,8 +50,10 @@ class AskSummary:
         Requests sent for rows in this run; self-checks are in ``n_checks``.
     n_kept : int
         Rows that were there before.
-    n_cached, n_errors : int
-        Rows of this run served from the cache; rows of this run that are missing data.
+    n_cached : int
+        Rows of this run served from the cache.
+    errors : mapping of reason to int
+        Rows of this run that are missing data.
     n_checks : int
     tokens_in, tokens_out, tokens_reused : int
         As the model counts them; reused prompt tokens are among ``tokens_in``.
@@ -58,7 +72,7 @@ class AskSummary:
     n_asked: int
     n_kept: int
     n_cached: int
-    n_errors: int
+    errors: Mapping[str, int]
     n_checks: int
     tokens_in: int
     tokens_out: int
@@ -71,6 +85,11 @@ class AskSummary:
     warnings: tuple[str, ...]
 
     @property
+    def n_errors(self) -> int:
+        """Rows of this run that are missing data."""
+        return sum(self.errors.values())
+
+    @property
     def measured_nothing(self) -> bool:
         """Whether this run wrote rows and each of them is missing data."""
         return 0 < self.n_asked + self.n_cached == self.n_errors
@@ -79,7 +98,7 @@ class AskSummary:
         """The run in sentences."""
         head = (
             f"{self.n_rows} rows in {self.path}: {self.n_asked} asked, {self.n_kept} kept, "
-            f"{self.n_cached} from the cache, {self.n_errors} errors, {self.seconds:.1f} s"
+            f"{self.n_cached} from the cache, {failures(self.errors)}, {self.seconds:.1f} s"
         )
         work = (
             f"tokens: {self.tokens_in} in ({self.tokens_reused} reused), {self.tokens_out} out; "
@@ -96,6 +115,7 @@ class AskSummary:
             "n_kept": self.n_kept,
             "n_cached": self.n_cached,
             "n_errors": self.n_errors,
+            "errors": dict(self.errors),
             "n_checks": self.n_checks,
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,

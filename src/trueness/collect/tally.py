@@ -1,5 +1,6 @@
 """How requests are made, and what became of them so far."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -26,7 +27,9 @@ class Tally:
 
     n_asked: int = 0
     n_cached: int = 0
-    n_errors: int = 0
+    n_attempts: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    """How many rows failed, by reason."""
     n_checks: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
@@ -37,12 +40,19 @@ class Tally:
     reuse: dict[str, Reuse] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def n_errors(self) -> int:
+        """Rows of this run that are missing data."""
+        return self.errors.total()
+
     def count(self, results: Sequence[Result], *, cached: bool = False) -> None:
         """Add results of rows."""
         for result in results:
-            self.n_errors += result.error is not None
+            if result.error is not None:
+                self.errors[result.error] += 1
             self.n_cached += cached
             if not cached:
+                self.n_attempts += result.attempts
                 self.tokens_in += result.n_prompt or 0
                 self.tokens_out += result.n_written or 0
                 self.tokens_reused += result.n_reused

@@ -12,6 +12,7 @@ from trueness.backends.protocol import Model
 from trueness.backends.weights import cache_dir
 from trueness.collect import Condition, ask, facts_of, parse_conditions
 from trueness.collect.beside import NUMBERS
+from trueness.collect.collecting import Progress
 from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json, plain
 from trueness.extract import keyed, named
@@ -299,13 +300,13 @@ def _protocols(table: AnswerTable) -> tuple[Record, ...]:
     return tuple(found)
 
 
-def _steps(progress: Callable[[str], None] | None) -> Callable[[int, int, str], None] | None:
+def _steps(progress: Callable[[str], None] | None) -> Progress | None:
     """One line a condition, not one a batch."""
     if progress is None:
         return None
     said: set[str] = set()
 
-    def step(done: int, wanted: int, name: str) -> None:
+    def step(done: int, wanted: int, name: str, _errors: Mapping[str, int]) -> None:
         if name not in said:
             said.add(name)
             progress(f"{name}: {done} of {wanted} rows")
