@@ -81,3 +81,13 @@ def test_a_wrong_call_is_one_clear_error(
     assert err.startswith("Error: ")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_a_study_whose_model_is_not_there_is_exit_5_and_writes_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    _, err = run(capsys, "C1", "--limit", "30", code=5)
+    assert "doctor --get minilm" in err
+    assert not (tmp_path / "results").exists()

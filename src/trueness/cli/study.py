@@ -68,9 +68,11 @@ def study(
     results/ID.partial.json. Other files of -o show it: a page, Markdown.
 
     What decides was declared beforehand, and the declaration's hash is in the result. A study that
-    refutes its question has done its work: exit 0. One that does not apply to this model: exit 5.
+    refutes its question has done its work: exit 0. One that does not apply to this model,
+    or whose model is not there: exit 5.
     """
     from trueness import report
+    from trueness.contract.errors import BackendError, MissingExtraError
     from trueness.contract.serial import dumps
     from trueness.study.carrying_out import carry_out, planned_repeats
     from trueness.study.declarations import declared_studies, declared_study
@@ -93,7 +95,11 @@ def study(
     _output.check_paths(output)
     path, *shown = _paths(name, output, partial=limit is not None)
     inputs = Inputs(**swapped)
-    carried = carry_out(name, inputs=inputs, seed=seed, limit=limit, progress=_output.note)
+    try:
+        carried = carry_out(name, inputs=inputs, seed=seed, limit=limit, progress=_output.note)
+    except (BackendError, MissingExtraError) as error:
+        _output.note(f"Error: {error}")
+        return Exit.NOTHING_MEASURED
     result = carried.result
     write_result(result, path, table=carried.table)
     _output.note(f"wrote {path}")

@@ -174,7 +174,7 @@ def compare_fingerprints(calibration: Mapping[str, Json], reading: Mapping[str, 
         msg = (
             f"this threshold was made with {first} = {_said(left, first)}; this reading has "
             f"{_said(right, first)}{more}; measure with the same options as for the calibration, "
-            "or recalibrate."
+            "or recalibrate. What a foreign threshold is worth: trueness study C7."
         )
         raise FingerprintMismatch(msg, differs=differs)
 
