@@ -21,8 +21,8 @@ from trueness.study.declarations import Declaration, declared_study
 from trueness.study.results import Outcome, Record, Result
 
 _TONES = {
-    Outcome.SUPPORTED: "finding",
-    Outcome.REFUTED: "finding",
+    Outcome.SUPPORTED: "neutral",
+    Outcome.REFUTED: "neutral",
     Outcome.UNRESOLVED: "silent",
     Outcome.NOT_APPLICABLE: "problem",
 }
