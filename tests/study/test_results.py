@@ -111,6 +111,26 @@ def test_a_record_that_is_no_result_is_refused(change: dict[str, object]) -> Non
         result_from({**RESULT.to_dict(), **change})  # type: ignore[dict-item] # a wrong value on purpose
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"notes": [None]},
+        {"seeds": ["a"]},
+        {"rows": [None]},
+        {"data": [None]},
+        {"published": [1]},
+        {"contrasts": [None]},
+        {"contrasts": [{"estimate": 1.0}]},
+        {"contrasts": [{"name": "a", "estimate": 10**400}]},
+        {"contrasts": [{"name": "a", "low": float("inf")}]},
+        {"cost": {"seconds": 10**400}},
+    ],
+)
+def test_a_record_with_an_entry_that_was_edited_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises(InputError, match="Run the study again"):
+        result_from({**RESULT.to_dict(), **change})  # type: ignore[dict-item] # a wrong value on purpose
+
+
 def test_a_record_that_lacks_its_notes_is_refused() -> None:
     record = RESULT.to_dict()
     del record["notes"]

@@ -1,6 +1,7 @@
 """What a study leaves: one strict JSON file that says how every number in it came about."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -133,6 +134,7 @@ def result_from(record: Record) -> Result:
                 "never edited by hand. Run the study again."
             )
             raise InputError(msg)
+        _check_entries(name, value)
         values[name] = tuple(value) if isinstance(value, list) else value
     values["reading"] = _decisive(record["reading"])
     return Result(**values)
@@ -156,7 +158,7 @@ def read_result(path: Path) -> Result:
     """
     try:
         found = json.loads(path.read_text("utf-8"), parse_constant=_no_constant)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         msg = f"{path.name} is no strict JSON ({error}). Run the study again."
         raise InputError(msg) from error
     if not isinstance(found, dict):
@@ -204,6 +206,38 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
 }
 
 
+def _check_entries(name: str, value: Json) -> None:
+    """Refuse a list with an entry of another kind, an unnamed contrast, a number no float holds."""
+    kind = _ENTRIES.get(name, dict)
+    entries = value if isinstance(value, list) else [value]
+    for place, entry in enumerate(entries):
+        fits = not isinstance(value, list) or isinstance(entry, kind)
+        named = name != "contrasts" or (isinstance(entry, dict) and _is_text(entry.get("name")))
+        if not fits or not named or not _is_held(entry):
+            msg = (
+                f"entry {place} of {name} in a result cannot be read; a result file is never "
+                "edited by hand. Run the study again."
+            )
+            raise InputError(msg)
+
+
+_ENTRIES: dict[str, type] = {"seeds": int, "notes": str}
+"""What a list of a result holds; objects, where nothing else is said."""
+
+
+def _is_text(value: Json) -> bool:
+    return isinstance(value, str)
+
+
+def _is_held(entry: Json) -> bool:
+    """Whether a float holds every number of an entry."""
+    numbers = [*entry.values()] if isinstance(entry, dict) else [entry]
+    try:
+        return all(math.isfinite(n) for n in numbers if isinstance(n, int | float))
+    except OverflowError:
+        return False
+
+
 def _decisive(record: Json) -> Decisive:
     if not isinstance(record, dict) or set(record) != {"outcome", "expressions"}:
         msg = "the reading of a result is no object with outcome and expressions. Run it again."
@@ -216,6 +250,9 @@ def _decisive(record: Json) -> Decisive:
             raise InputError(msg)
         values = entry["values"] if isinstance(entry["values"], dict) else {}
         numbers = {k: v for k, v in values.items() if v is None or isinstance(v, int | float)}
+        if not _is_held(dict(numbers)):
+            msg = f"{entry['expression']!r} has a number that no float holds. Run the study again."
+            raise InputError(msg)
         made.append(Evaluated(str(entry["expression"]), numbers, bool(entry["holds"])))
     try:
         outcome = Outcome(str(record["outcome"]))
