@@ -491,3 +491,11 @@ def test_weights_move_a_cut_span_and_no_other() -> None:
     assert value("energy.weighted", weights="w", **cut) != pytest.approx(value("energy", **cut))
     with pytest.raises(InputError, match="no weights were given"):
         value("energy.weighted")
+
+
+@pytest.mark.parametrize("noise", ["full", True, [], {}])
+def test_a_noise_that_is_no_number_is_one_clear_error(noise: object) -> None:
+    with pytest.raises(InputError, match="embedding_noise"):
+        ground(
+            ["bad"], [["bed"]], embedder=lambda texts: [[1.0]] * len(texts), embedding_noise=noise
+        )

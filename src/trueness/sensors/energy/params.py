@@ -61,6 +61,10 @@ evidence_selected : as in `trueness.stats.span_rules.SpanRules`
 
     def __post_init__(self) -> None:
         check_interval(self.level, self.replicates, self.seed)
+        noise: object = self.embedding_noise
+        if isinstance(noise, bool) or not isinstance(noise, int | float | None):
+            msg = f"embedding_noise is {noise!r}; give a number above 0, or leave it out."
+            raise InputError(msg)
         self.rules(1e-6)
         if self.marked not in ("apart", "counted"):
             msg = f"marked is {self.marked!r}; choose apart or counted."
