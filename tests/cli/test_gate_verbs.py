@@ -255,3 +255,13 @@ def test_no_result_is_written_over_a_file_that_it_is_made_from(
         assert "would be overwritten" in capsys.readouterr().err
         assert path.read_bytes() == before
     assert claims.read_bytes() == LABELLED.read_bytes()
+
+
+def test_a_policy_that_says_a_key_twice_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "policy.json"
+    policy.write_text('{"kind": "value_only", "kind": "axes_first"}', "utf-8")
+    labelled = ("--label", "label", "--group", "source", "--policy", str(policy))
+    assert calibrate(LABELLED, tmp_path / "gate.json", *labelled) == 2
+    assert "twice" in capsys.readouterr().err

@@ -278,11 +278,19 @@ def replay(
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8-sig"))
+        found = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=_once)
     except (OSError, ValueError, RecursionError) as error:
         msg = f"the policy {path} is no JSON that can be read ({error}). Write an object."
         raise InputError(msg) from error
     if not isinstance(found, dict):
         msg = f"the policy {path} holds a {type(found).__name__}; an object is wanted."
         raise InputError(msg)
+    return found
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        msg = "a key stands there twice"
+        raise ValueError(msg)
     return found
