@@ -2,9 +2,12 @@
 
 import os
 import shlex
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -44,7 +47,8 @@ def guarded(run: Callable[[], object], argv: list[str]) -> int:
     except click.ClickException as error:
         return _say(error.format_message(), Exit.USAGE)
     except (click.Abort, KeyboardInterrupt):
-        return _say(_interrupted(argv), Exit.INTERRUPTED, lead="")
+        with _deaf():
+            return _say(_interrupted(argv), Exit.INTERRUPTED, lead="")
     except Exception as error:  # noqa: BLE001 - the one place where a defect becomes an exit code
         return _raised(error)
     return int(code) if isinstance(code, int) else Exit.DONE
@@ -102,6 +106,19 @@ def _say(message: str, code: Exit, *, lead: str = "Error: ") -> int:
     line = f"{lead}{prose(message)}"
     click.echo(line.encode("utf-8", "backslashreplace") + b"\n", err=True, nl=False)
     return code
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Another Ctrl-C does not cut short what is said about the first."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _usage(error: click.UsageError) -> str:
