@@ -19,7 +19,7 @@ CLAIM = "Mara Okoye founded Alphen Robotics."
 
 def test_the_embedded_model_prefers_the_claim_that_the_evidence_states() -> None:
     rows = [{"claim": CLAIM, "evidence": EVIDENCE}, {"claim": "Delhi", "evidence": EVIDENCE}]
-    model = open_model("embedded", {"threads": "1"})
+    model = open_model("embedded")
     reading = ground(rows, sensor="contrast", model=model, per_kind=1)
     item, bare = reading.per_item
     assert bare.reason == "no_contrast"

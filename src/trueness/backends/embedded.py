@@ -43,6 +43,7 @@ class GgufModel:
     n_context : int
         Tokens a slot can hold, prompt and answer; at most what the file was trained for.
     threads : int
+        Several wait for the slowest at every layer: on a busy machine that is many times slower.
     sha256 : str or None
         Of the file where it is already known; computed otherwise.
 
@@ -60,7 +61,7 @@ class GgufModel:
     name: str
     slots: int = 1
     n_context: int = 1024
-    threads: int = 2
+    threads: int = 1
     sha256: str | None = None
     _facts: GgufFacts = field(init=False)
     _version: str = field(init=False)

@@ -95,12 +95,8 @@ def opened(
 
 def _options(kind: str, requires: frozenset[str]) -> dict[str, str] | None:
     """How a local file runs: through transformers where the study looks inside, else llama.cpp."""
-    if kind not in _LOCAL_FILES:
-        return None
-    if requires & _INSIDE:
-        return {"runtime": "transformers"}
-    # several threads wait for the slowest at every layer: on a busy machine one is faster
-    return {"threads": "1"}
+    inside = kind in _LOCAL_FILES and requires & _INSIDE
+    return {"runtime": "transformers"} if inside else None
 
 
 def lacking(declaration: Declaration, model: Model) -> str | None:

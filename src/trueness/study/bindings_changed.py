@@ -45,8 +45,6 @@ from trueness.table.evidence import EvidenceTable
 _SHIPPED = "shipped:"
 """In front of a kind: the wrong claim that the binding set comes with."""
 _MODEL = "embedded"
-_ONE_THREAD = {"threads": "1"}
-"""On a machine that is busy, two threads of one model wait for each other."""
 
 
 def run(
@@ -73,8 +71,7 @@ def run(
     parts = [_supported(p) for p in _slices(declaration, inputs, seed=seed, most=repeats)]
     embedder = open_embedder(inputs.embedder or "embedded", download=False)
     name = inputs.model or _MODEL
-    local = name == _MODEL or name.startswith("gguf:")
-    model = open_model(name, _ONE_THREAD if local else {}, download=False)
+    model = open_model(name, download=False)
     try:
         read = [_read(part, embedder, model, progress) for part in parts]
     finally:
