@@ -67,7 +67,11 @@ class Row:
 
 def unit_of(name: str) -> str:
     """What a figure is counted in, by its name; a ratio unless it says otherwise."""
-    found = (u for u in ("microseconds", "bytes", "MB", "difference") if u in name.replace(",", " ").split())
+    found = (
+        u
+        for u in ("microseconds", "bytes", "MB", "difference")
+        if u in name.replace(",", " ").split()
+    )
     return next(found, "ratio")
 
 
