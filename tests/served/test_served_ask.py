@@ -121,7 +121,7 @@ def test_no_row_is_lost_whatever_the_server_does_and_the_key_is_nowhere(tmp_path
     assert all(row["answer"] in row["target"] for row in found.values())
     assert max(row["attempts"] for row in found.values()) == 3
     assert "60 rows in t.jsonl: 60 asked" in said
-    assert "1 errors" in said
+    assert "1 error (1 http_500)" in said
     no_key_in(tmp_path)
 
 
