@@ -79,6 +79,8 @@ def _check_visible(asked: Sequence[Question], model: Model) -> None:
     """Refuse a name of which nothing is left to read: its prompt would ask about nobody."""
     encode = None if model.tokenizer is None else model.tokenizer.encode
     for name in dict.fromkeys(q.entity for q in asked):
+        if name.isascii() and name.isprintable() and name.strip():
+            continue
         if not normalise_entity(name) or (encode is not None and not encode(name)):
             points = " ".join(f"U+{ord(c):04X}" for c in name)
             msg = (
