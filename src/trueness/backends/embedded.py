@@ -8,12 +8,13 @@ reports written ids, log-probabilities and why it stopped.
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from trueness.backends.first_law import FirstLaw, listed_law
 from trueness.backends.forcing import Ids, forced_scores
 from trueness.backends.gguf import GgufFacts, read_gguf
 from trueness.backends.loopback import OK, GgufTokenizer, Loopback
@@ -84,8 +85,8 @@ class GgufModel:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Text, tokens and the log-probabilities of what was written or is given."""
-        return frozenset({"text", "tokens", "logprobs", "scores"})
+        """Text, tokens and log-probabilities: written, given, or of all that could come first."""
+        return frozenset({"text", "tokens", "logprobs", "scores", "first_law"})
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -144,6 +145,24 @@ class GgufModel:
         with ThreadPoolExecutor(self.slots, "score") as pool:
             for done in as_completed([pool.submit(self._scored, g) for g in groups.values()]):
                 yield from done.result()
+
+    def first_laws(self, requests: Sequence[Request]) -> Iterator[FirstLaw]:
+        """One law for each request, prompt by prompt, each read anew.
+
+        The runtime lists every token by name: that takes much longer than an answer does.
+        """
+        for request in requests:
+            ids = self._prompt_ids(request.prompt)
+            if len(ids) >= self.n_context:
+                yield FirstLaw(request.key, None, "context_length")
+                continue
+            alone = replace(request, max_tokens=1, shared=0, stop=())
+            reply = self._asked({**_body(alone, ids), "n_probs": self._facts.n_vocabulary})
+            found = reply if isinstance(reply, str) else listed_law(reply, self._facts.n_vocabulary)
+            if isinstance(found, str):
+                yield FirstLaw(request.key, None, found)
+            else:
+                yield FirstLaw(request.key, found)
 
     def close(self) -> None:
         """Stop the server and give its memory back."""

@@ -19,7 +19,7 @@ _DECIDES = 1e5
 """A bias that no logit outweighs."""
 _LIKELIEST = 256
 _MISSING = "token_not_reported"
-_UNDERFLOW = -1e30
+UNDERFLOW = -1e30
 """llama.cpp reports the least float for a probability that is 0 in 32 bits."""
 
 
@@ -110,7 +110,7 @@ def _logprob(reply: Reply, token: int) -> float | str:
     value = values[0]
     if not isinstance(value, float | int) or not math.isfinite(value):
         return "non_finite_logits"
-    return "logprob_underflow" if value < _UNDERFLOW else float(value)
+    return "logprob_underflow" if value < UNDERFLOW else float(value)
 
 
 def _shared(one: Ids, two: Ids) -> int:

@@ -14,6 +14,7 @@ CAPABILITIES = frozenset(
         "logprobs",
         "tokens",
         "logits",
+        "first_law",
         "embeddings_in",
         "allowed_answers",
         "hidden_states",

@@ -11,15 +11,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from trueness.backends.first_law import FirstLaw
 from trueness.backends.protocol import Request, Result, Step
 from trueness.backends.scoring import Continuation, Scored
-from trueness.backends.scripted_scores import scripted_logprob
+from trueness.backends.scripted_scores import FIRST, GAP, scripted_law, scripted_logprob
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
 
 VERSION = "2"
 BOS = 1
-_SPECIAL = frozenset({0, BOS, 2})
+_END = 2
+_SPECIAL = frozenset({0, BOS, _END})
 _BYTE = 3
 _SPACED = _BYTE + 256
 _WORD = _SPACED + 256
@@ -160,8 +162,8 @@ class ScriptedModel:
 
     @property
     def capabilities(self) -> frozenset[str]:
-        """Text, tokens and log-probabilities of what is written or given."""
-        return frozenset({"text", "logprobs", "tokens", "scores"})
+        """Text, tokens and log-probabilities of what is written, is given or could come first."""
+        return frozenset({"text", "logprobs", "tokens", "scores", "first_law"})
 
     @property
     def identity(self) -> Mapping[str, Json]:
@@ -208,6 +210,20 @@ class ScriptedModel:
                 yield Scored(c.key, None, 0, "context_length")
             else:
                 yield Scored(c.key, *scripted_logprob(self._tokenizer.decode(ids), c.text))
+
+    def first_laws(self, requests: Sequence[Request]) -> Iterator[FirstLaw]:
+        """One law for each request: always the same numbers, around the token that comes first.
+
+        So sure is the script of right and wrong answers alike: an observer that stands still.
+        """
+        script = SCRIPTS[self.script]
+        for request in requests:
+            ids = self._ids(request.prompt)
+            if len(ids) > self.n_context:
+                yield FirstLaw(request.key, None, "context_length")
+            else:
+                first = self._tokenizer.encode(self._says(script, ids))[:1] or (_END,)
+                yield FirstLaw(request.key, scripted_law(first[0], self._tokenizer.n_vocabulary))
 
     def close(self) -> None:
         """Nothing is held."""
@@ -259,7 +275,7 @@ class ScriptedModel:
         kept = written[: 1 if request.max_tokens == 1 else None]
         text = self._tokenizer.decode(kept) if request.max_tokens == 1 else text
         finish = finish if request.max_tokens == 1 else "stop"
-        steps = tuple(Step(i, logprob=-0.125, gap=4.0) for i in kept)
+        steps = tuple(Step(i, logprob=FIRST, gap=GAP) for i in kept)
         return Result(request.key, text, finish, steps, len(ids), len(kept))
 
 
