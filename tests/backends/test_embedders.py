@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueness.backends import EMBEDDERS, Embedder, Role, embed_texts, open_embedder
-from trueness.backends.embedder import Vectors, check_fits, check_vectors, revision_of
+from trueness.backends.embedder import (
+    EmbedderFaultError,
+    Vectors,
+    check_fits,
+    check_vectors,
+    revision_of,
+)
 from trueness.backends.embedders import CallableEmbedder
-from trueness.backends.embedding import measured_jitter, noise_of
+from trueness.backends.embedding import measured_jitter, noise_of, tells_apart
 from trueness.backends.vectors import VectorCache, vector_key
 from trueness.contract.errors import BackendError, InputError, MissingExtraError
 from trueness.contract.serial import Json, canonical
@@ -113,7 +119,8 @@ def test_the_embedded_embedder_is_not_fetched_behind_ones_back(
         ([1.0, 2.0], r"of shape \(2,\) for 2 texts"),
         ([[], []], r"shape \(2, 0\)"),
         ([["x"], ["y"]], "wanted is a float array"),
-        ([[1.0]], "1 vectors for 2 texts; texts from index 1"),
+        ([[1.0]], "1 vectors for 2 texts; wanted is one a text.*From index 1"),
+        ([[1.0]] * 3, "3 vectors for 2 texts; wanted is one a text"),
         ([[1.0], [np.nan]], "not finite for texts 1"),
         ([[np.inf], [np.nan]], "not finite for texts 0, 1"),
         (None, "wanted is a float array"),
@@ -144,7 +151,7 @@ def test_every_text_gets_its_own_vector_and_is_embedded_once(texts: list[str], s
 
 
 def test_a_text_that_fails_becomes_an_error_and_costs_no_other_its_vector() -> None:
-    wrong = {"bb": ValueError("no"), "a": [np.nan, 0.0, 1.0], "aa": [1.0]}
+    wrong = {"bb": ValueError("no"), "a": [np.nan, 0.0, 1.0], "aa": RuntimeError("busy")}
     function = Counting(wrong)
     found = embed_texts(open_embedder(function), ["b", "bb", "a", "aa", "b", "ab"], "claim")
     failed = [i for i, error in enumerate(found.errors) if error is not None]
@@ -182,10 +189,39 @@ def test_a_text_that_is_too_long_is_never_cut_and_never_sent() -> None:
     assert str(alone.errors[0]).startswith("text_too_long")
 
 
-def test_a_width_that_changes_is_an_error() -> None:
-    function = Counting({"bbb": [1.0, 2.0]})
-    found = embed_texts(open_embedder(function), ["a", "bbb"], "claim", batch_size=1)
-    assert "2 numbers where 3" in str(found.errors[1])
+def test_a_width_that_changes_is_refused_and_not_tried_again() -> None:
+    for size, said in ((1, "2 numbers where 3"), (2, "rows of different widths")):
+        function = Counting({"bbb": [1.0, 2.0]})
+        with pytest.raises(EmbedderFaultError, match=said):
+            embed_texts(open_embedder(function), ["a", "bbb"], "claim", batch_size=size)
+        assert sum("bbb" in call for call in function.calls) == 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 4])
+def test_too_few_and_too_many_vectors_are_refused_and_not_tried_again(n: int) -> None:
+    calls: list[list[str]] = []
+
+    def wrong(texts: list[str]) -> list[list[float]]:
+        calls.append(texts)
+        return ([[1.0, 2.0]] * 4)[:n]
+
+    said = f"{n} vectors for 3 texts" if n else r"shape \(0,\) for 3 texts"
+    with pytest.raises(EmbedderFaultError, match=said):
+        embed_texts(open_embedder(wrong), ["a", "b", "c"], "claim")
+    assert len(calls) == 1
+    with pytest.raises(EmbedderFaultError, match=f"{n} vectors for 8" if n else "for 8 texts"):
+        measured_jitter(open_embedder(wrong))
+
+
+def test_a_wrong_number_of_token_counts_is_refused() -> None:
+    embedder = CallableEmbedder(letters, max_tokens=3, count=lambda texts: [1] * (len(texts) + 1))
+    with pytest.raises(EmbedderFaultError, match="counted the tokens of 3 texts and was given 2"):
+        embed_texts(embedder, ["a", "b"], "claim")
+
+
+def test_whether_an_embedder_tells_texts_apart_is_seen() -> None:
+    assert tells_apart(open_embedder(letters))
+    assert not tells_apart(open_embedder(lambda texts: [[0.5, 0.5]] * len(texts)))
 
 
 def test_a_batch_of_nothing_is_refused() -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trueness.backends.embedder import Role, Vectors
+from trueness.backends.embedder import EmbedderFaultError, Role, Vectors
+from trueness.backends.embedders import CallableEmbedder
 from trueness.backends.vectors import VectorCache
 from trueness.collect.embedding import embed_table
 from trueness.collect.passages import Cuts, cut, windows_of
@@ -170,3 +171,44 @@ def test_texts_that_the_embedder_does_not_know_are_counted_and_said() -> None:
     plain = embed_table(table(("Ann won.", ["Ann ran."])), Foreigner()).vectors
     assert plain is not None
     assert not plain.notes
+
+
+SAME = "have, to the bit, the vector of another text"
+
+
+def notes_of(rows: EvidenceTable) -> str:
+    found = embed_table(rows, Letters()).vectors
+    assert found is not None
+    return " ".join(found.notes)
+
+
+def test_texts_that_share_a_vector_and_say_something_else_are_counted() -> None:
+    said = notes_of(table(("a cab", ["bad cab", "cab bad", "x y", "z"]), ("baac", ["b"])))
+    assert f"6 texts {SAME}" in said  # two claims, and two pairs of passages
+
+
+def test_texts_that_differ_in_case_accents_and_spaces_may_share_a_vector() -> None:
+    alike = ["x y", "X  Y", "x\u200by", "x\u0301y", "\uff38y", "x\ty"]
+    assert SAME not in notes_of(table(("a", alike), ("A", ["b"])))
+    assert SAME not in notes_of(table(("b", ["b"])))  # a claim may be its passage
+
+
+def test_an_embedder_with_one_vector_for_everything_measures_nothing() -> None:
+    constant = CallableEmbedder(lambda texts: [[1.0, 2.0]] * len(texts))
+    with pytest.raises(EmbedderFaultError, match="depends on the text"):
+        embed_table(table(("a", ["b"])), constant)
+    same = embed_table(table(("a", ["A"])), constant).vectors  # nothing that it could tell apart
+    assert same is not None
+
+
+def test_an_embedder_that_knows_few_words_is_no_constant_one() -> None:
+    few = CallableEmbedder(lambda texts: [[1.0, float("zebra" in t)] for t in texts])
+    found = embed_table(table(("a zebra", ["b", "c"])), few).vectors
+    assert found is not None
+    assert f"2 texts {SAME}" in " ".join(found.notes)
+
+
+def test_too_few_vectors_stop_everything_and_are_no_note() -> None:
+    short = CallableEmbedder(lambda texts: [[1.0, float(len(t))] for t in texts[:1]])
+    with pytest.raises(EmbedderFaultError, match="1 vectors for 8 texts"):
+        embed_table(table(("a", ["b"])), short)

@@ -22,6 +22,14 @@ NOISE: Mapping[str, float] = {
 """Noise of a unit vector, by the type it was computed in; quantised embedders declare their own."""
 
 
+class EmbedderFaultError(BackendError):
+    """What an embedder gave cannot be vectors of these texts, whichever texts they are.
+
+    Too few or too many rows, a width that changes, or one vector for everything: no text is at
+    fault, so nothing is tried again text by text.
+    """
+
+
 @runtime_checkable
 class Embedder(Protocol):
     """Something that turns texts into vectors and says what it is."""
@@ -121,8 +129,10 @@ def check_vectors(found: object, texts: Sequence[str], name: str) -> Vectors:
 
     Raises
     ------
+    EmbedderFaultError
+        For a wrong type, count or width.
     BackendError
-        For a wrong type, count or width, or numbers that are not finite; names the texts' indices.
+        For numbers that are not finite; names the texts' indices.
 
     Examples
     --------
@@ -133,20 +143,21 @@ def check_vectors(found: object, texts: Sequence[str], name: str) -> Vectors:
         rows = np.asarray(found)
     except ValueError as error:
         msg = f"embedder {name} gave rows of different widths for texts 0 to {len(texts) - 1}."
-        raise BackendError(msg, hint="Every text needs one vector of the same width.") from error
+        hint = "Every text needs one vector of the same width."
+        raise EmbedderFaultError(msg, hint=hint) from error
     if rows.dtype.kind not in "fiu" or rows.ndim != 2 or rows.shape[1] == 0:  # noqa: PLR2004 - (n, d)
         msg = (
             f"embedder {name} gave {rows.dtype} of shape {rows.shape} for {len(texts)} texts; "
             "wanted is a float array (n_texts, dimension)."
         )
-        raise BackendError(msg)
+        raise EmbedderFaultError(msg)
     if len(rows) != len(texts):
         few = min(len(rows), len(texts))
         msg = (
-            f"embedder {name} gave {len(rows)} vectors for {len(texts)} texts; "
-            f"texts from index {few} on have none of their own."
+            f"embedder {name} gave {len(rows)} vectors for {len(texts)} texts; wanted is one a "
+            f"text, in their order. From index {few} on nobody can tell whose they are: repair it."
         )
-        raise BackendError(msg)
+        raise EmbedderFaultError(msg)
     kept: Vectors = rows.astype(np.float32 if rows.dtype == np.float16 else rows.dtype, copy=False)
     if kept.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         kept = kept.astype(np.float64)

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.backends.embedder import NOISE, Embedder, Role, Vectors, check_vectors
+from trueness.backends.embedder import (
+    NOISE,
+    Embedder,
+    EmbedderFaultError,
+    Role,
+    Vectors,
+    check_vectors,
+)
 from trueness.backends.vectors import VectorCache, vector_key
 from trueness.contract.errors import BackendError, InputError
 from trueness.contract.serial import Json
@@ -74,7 +81,8 @@ def embed_texts(
 ) -> Embedded:
     """Vectors of texts: equal texts are embedded once, in batches of similar length.
 
-    A batch that fails is tried text by text, once, so that one bad text costs no other its vector.
+    A batch that fails is tried text by text, once, so that one bad text costs no other its vector;
+    not so a batch with another number of vectors than texts, or of another width than before.
     A text that is longer than the embedder reads gets an error, never a shortened vector.
 
     Parameters
@@ -91,6 +99,8 @@ def embed_texts(
     ------
     BackendError
         When every text fails for a reason that is not its length.
+    EmbedderFaultError
+        When vectors are too few, too many or of different widths.
     InputError
         For a batch size below 1.
     """
@@ -127,19 +137,36 @@ def measured_jitter(embedder: Embedder, role: Role = "evidence") -> float:
     Raises
     ------
     BackendError
-        When the embedder fails, or its vectors change their dimension.
+        When the embedder fails.
+    EmbedderFaultError
+        When its vectors are too few or too many, or change their dimension.
     """
-    together = _units(embedder.embed(_PROBES, role))
-    one_by_one = [_units(embedder.embed([text], role)) for text in _PROBES]
+    name = str(embedder.identity.get("id"))
+    together = _units(check_vectors(embedder.embed(_PROBES, role), _PROBES, name))
+    one_by_one = [
+        _units(check_vectors(embedder.embed([text], role), [text], name)) for text in _PROBES
+    ]
     widths = sorted({found.shape[1] for found in (together, *one_by_one)})
     if len(widths) > 1:
         msg = (
-            f"embedder {embedder.identity.get('id')} gave vectors of dimensions "
-            f"{', '.join(map(str, widths))}; every text needs one of the same dimension."
+            f"embedder {name} gave vectors of dimensions {', '.join(map(str, widths))}; every text "
+            "needs one of the same dimension."
         )
-        raise BackendError(msg)
+        raise EmbedderFaultError(msg)
     alone = np.concatenate(one_by_one)
     return float(np.sqrt(((together - alone) ** 2).sum(axis=1)).max())
+
+
+def tells_apart(embedder: Embedder, role: Role = "evidence") -> bool:
+    """Whether eight fixed sentences on different subjects get more than one vector.
+
+    Raises
+    ------
+    BackendError
+        When the embedder fails.
+    """
+    rows = check_vectors(embedder.embed(_PROBES, role), _PROBES, str(embedder.identity.get("id")))
+    return not bool((rows == rows[0]).all())
 
 
 def noise_of(
@@ -194,8 +221,14 @@ class _Work:
         """Embed texts, shortest first, leaving out those that are too long."""
         if not texts:
             return
-        counts = self._embedder.count_tokens(texts, self._role)
         limit = self._embedder.max_tokens
+        counts = self._embedder.count_tokens(texts, self._role)
+        if len(counts) != len(texts):
+            msg = (
+                f"embedder {self._embedder.identity.get('id')} counted the tokens of {len(counts)} "
+                f"texts and was given {len(texts)}; wanted is one number a text. Repair it."
+            )
+            raise EmbedderFaultError(msg)
         fitting = []
         for text, n in zip(texts, counts, strict=True):
             if limit is not None and n is not None and n > limit:
@@ -209,6 +242,8 @@ class _Work:
     def _batch(self, texts: Sequence[str]) -> None:
         try:
             rows = self._checked(texts)
+        except EmbedderFaultError:
+            raise
         except (BackendError, InputError) as error:
             if len(texts) == 1:
                 self.errors[texts[0]] = str(error)
@@ -226,9 +261,9 @@ class _Work:
         if wanted is not None and rows.shape[1] != wanted:
             msg = (
                 f"embedder {name} gave vectors of {rows.shape[1]} numbers where {wanted} were "
-                "promised or given before."
+                "promised or given before; every text needs one of the same dimension."
             )
-            raise BackendError(msg)
+            raise EmbedderFaultError(msg)
         self._width = rows.shape[1]
         return rows
 

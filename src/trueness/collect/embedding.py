@@ -1,12 +1,20 @@
 """Claims and passages to vectors: every distinct text once, failures kept as what they are."""
 
-from collections.abc import Callable, Sequence
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from trueness.backends.embedder import NOISE, Embedder, Role, Vectors
-from trueness.backends.embedding import Embedded, batch_size_of, embed_texts, noise_of
+from trueness.backends.embedder import NOISE, Embedder, EmbedderFaultError, Role, Vectors
+from trueness.backends.embedding import (
+    Embedded,
+    batch_size_of,
+    embed_texts,
+    noise_of,
+    tells_apart,
+)
 from trueness.backends.vectors import VectorCache
 from trueness.collect.corpora import corpus_of
 from trueness.collect.passages import Cuts, cut
@@ -58,7 +66,9 @@ def embed_table(
     Raises
     ------
     BackendError
-        When no text of a role could be embedded, or the widths differ.
+        When no text of a role could be embedded.
+    EmbedderFaultError
+        When vectors are too few, too many, of different widths, or one for every text.
     InputError
         When the noise is not a finite number from 0, or the embedder's number type has none.
     """
@@ -70,7 +80,8 @@ def embed_table(
     passages, more = _embedded(_passages(ready), "evidence", embedder, known, advance)
     width = max(claims.values.shape[1], passages.values.shape[1], 1)
     _check_widths({v.values.shape[1] for v in (claims, passages) if v.place}, embedder)
-    notes += _unread(embedder, ready)
+    _check_told_apart((claims, passages), embedder)
+    notes += _unread(embedder, ready) + _told_apart((claims, passages))
     if near + more:
         notes += (f"{near + more} vectors of an earlier run are near, not equal to the bit.",)
     vectors = Sidecar(
@@ -100,6 +111,56 @@ def _unread(embedder: Embedder, table: EvidenceTable) -> tuple[str, ...]:
         "a script that it was not made for: such texts look alike to it whatever they say."
     )
     return (note,)
+
+
+def _check_told_apart(roles: Sequence[TextVectors], embedder: Embedder) -> None:
+    """Refuse an embedder that gave one vector for everything, the texts of its check too.
+
+    One that knows only some words may give one vector for the texts of the check, or for a few
+    texts of the table; only both together mean that nothing is told apart.
+    """
+    texts = {text for vectors in roles for text in vectors.place}
+    found = {row.tobytes() for vectors in roles for row in vectors.values}
+    if len(found) != 1 or not any(*found) or len({_letters(text) for text in texts}) == 1:
+        return
+    if not tells_apart(embedder):
+        msg = (
+            f"embedder {embedder.identity.get('id')} gave one and the same vector for {len(texts)} "
+            "different texts and for the sentences of its check; wanted is a vector that depends "
+            "on the text. Repair it."
+        )
+        raise EmbedderFaultError(msg)
+
+
+def _told_apart(roles: Iterable[TextVectors]) -> tuple[str, ...]:
+    """Say how many texts of a role have the vector of a text that says something else."""
+    n = sum(
+        len(texts)
+        for vectors in roles
+        for texts in _sharing(vectors)
+        if len({_letters(text) for text in texts}) > 1
+    )
+    if not n:
+        return ()
+    note = (
+        f"{n:,} texts have, to the bit, the vector of another text that differs in more than case, "
+        "accents and spaces: to the embedder they say the same."
+    )
+    return (note,)
+
+
+def _sharing(vectors: TextVectors) -> list[list[str]]:
+    """Texts by their vectors, where several have one; a vector of length 0 has its own state."""
+    found: defaultdict[bytes, list[str]] = defaultdict(list)
+    for text, row in vectors.place.items():
+        found[vectors.values[row].tobytes()].append(text)
+    return [texts for raw, texts in found.items() if len(texts) > 1 and any(raw)]
+
+
+def _letters(text: str) -> str:
+    """A text without what tokenizers take away: case, accents, spaces, invisible marks."""
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    return "".join(c for c in parts if (k := unicodedata.category(c)) != "Mn" and k[0] not in "ZC")
 
 
 def _claims(table: EvidenceTable) -> set[str]:
@@ -151,7 +212,7 @@ def _check_widths(widths: set[int], embedder: Embedder) -> None:
             f"embedder {embedder.identity.get('id')} gave vectors of dimensions "
             f"{', '.join(map(str, sorted(widths)))}; every text needs one of the same dimension."
         )
-        raise BackendError(msg)
+        raise EmbedderFaultError(msg)
 
 
 def _wide(vectors: TextVectors, width: int) -> TextVectors:
@@ -166,6 +227,8 @@ def _noise(embedder: Embedder, declared: float | None) -> tuple[float, tuple[str
         raise InputError(msg)
     try:
         found = noise_of(embedder, declared=declared)
+    except EmbedderFaultError:
+        raise
     except BackendError as error:
         usual = NOISE["float32"] if declared is None else declared
         return usual, (f"How far a batch moves a vector could not be checked: {error}",)

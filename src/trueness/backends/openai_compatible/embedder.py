@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from trueness.backends.embedder import Role, Vectors, check_vectors
+from trueness.backends.embedder import EmbedderFaultError, Role, Vectors, check_vectors
 from trueness.backends.openai_compatible.calls import Answer, Call
 from trueness.backends.openai_compatible.endpoint import Endpoint
 from trueness.backends.openai_compatible.refusals import Malformed
@@ -157,7 +157,7 @@ class OpenAIEmbedder:
         elif len(reply["data"]) != n:
             fault = f"got {len(reply['data'])} vectors"
         if fault is not None:
-            raise self._wrong(fault, at, n)
+            raise EmbedderFaultError(str(self._wrong(fault, at, n)))
         self._served = served
         return [self._vector(by_index[i], at + i) for i in range(n)]
 
@@ -173,7 +173,8 @@ class OpenAIEmbedder:
         elif len(found) != len(given):
             fault = "got numbers that are not finite"
         elif len(found) != self._width:
-            fault = f"got {len(found)} numbers where others got {self._width}"
+            width = f"got {len(found)} numbers where others got {self._width}"
+            raise EmbedderFaultError(str(self._wrong(width, index, 1)))
         if fault is not None:
             raise self._wrong(fault, index, 1)
         return found
