@@ -41,6 +41,7 @@ from trueness.study.protocol import (
 )
 from trueness.study.results import Outcome
 from trueness.study.saying import said
+from trueness.study.task import Task
 from trueness.study.words import term_weights
 
 CONTROLS = tuple(FAMILIES)
@@ -59,12 +60,14 @@ def quick(name: str) -> Declaration:
 
 @cache
 def in_world(name: str, sources: int = SOURCES) -> Found:
-    return run(quick(name), inputs=Inputs(world="synthetic"), seed=0, repeats=sources)
+    return run(
+        Task(declaration=quick(name), inputs=Inputs(world="synthetic"), seed=0, repeats=sources)
+    )
 
 
 def bench(name: str, seed: int = 0) -> Bench:
     world = Inputs(world="synthetic")
-    return opened(quick(name), inputs=world, seed=seed, repeats=SOURCES)
+    return opened(Task(declaration=quick(name), inputs=world, seed=seed, repeats=SOURCES))
 
 
 @controls
@@ -332,7 +335,9 @@ def test_a_split_of_rows_flatters_where_features_know_the_source() -> None:
 @controls
 @pytest.mark.parametrize("sources", [1, 2])
 def test_one_or_two_sources_give_a_result_that_decides_nothing(name: str, sources: int) -> None:
-    found = run(quick(name), inputs=Inputs(world="synthetic"), seed=0, repeats=sources)
+    found = run(
+        Task(declaration=quick(name), inputs=Inputs(world="synthetic"), seed=0, repeats=sources)
+    )
     json.dumps(plain([*found.rows, *found.contrasts.values()]), allow_nan=False)
     assert _outcome(quick(name), found.contrasts) is Outcome.UNRESOLVED
 
@@ -352,7 +357,9 @@ def test_data_of_one_kind_are_counted_and_decide_nothing(
         }
         for i in range(4)
     ]
-    found = run(quick(name), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
+    found = run(
+        Task(declaration=quick(name), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
+    )
     assert _outcome(quick(name), found.contrasts) is Outcome.UNRESOLVED
 
 
@@ -381,16 +388,20 @@ def test_folds_without_a_shared_entity_are_built_where_the_data_allow_it(
                 {"claim": claim, "evidence": shown, "label": label, "group": f"s{source}", **more}
             )
     inputs = own(rows, tmp_path, monkeypatch)
-    made = opened(quick("C4"), inputs=inputs, seed=0, repeats=1000).populations["labelled"]
+    made = opened(Task(declaration=quick("C4"), inputs=inputs, seed=0, repeats=1000)).populations[
+        "labelled"
+    ]
     apart, why = disjoint_groups(made, folds=3)
     assert apart is not None, why
     assert len(set(apart.tolist())) == 30
-    found = run(quick("C4"), inputs=inputs, seed=0, repeats=1000)
+    found = run(Task(declaration=quick("C4"), inputs=inputs, seed=0, repeats=1000))
     assert isinstance(found.contrasts["labelled_entity"]["estimate"], float)
 
 
 def test_the_made_world_without_its_labels_tells_nothing() -> None:
-    made = opened(quick("C1"), inputs=Inputs(world="synthetic"), seed=0, repeats=1000)
+    made = opened(
+        Task(declaration=quick("C1"), inputs=Inputs(world="synthetic"), seed=0, repeats=1000)
+    )
     for part in control_of("C1").score(made):
         turned = replace(part, unsupported=_turned(part.unsupported, part.groups, 1))
         found = above_half(turned, "claim", replace(QUICK, resamples=400))
@@ -459,7 +470,9 @@ def test_a_file_of_ones_own_takes_the_place_of_the_slices(
         shown = [f"Topic {source} begins in year {source}.", f"Item {source} is number {source}."]
         for claim, label in ((shown[0], "supported"), ("Quite another thing.", "unsupported")):
             rows.append({"claim": claim, "evidence": shown, "label": label, "group": f"s{source}"})
-    found = run(quick("C1"), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
+    found = run(
+        Task(declaration=quick("C1"), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
+    )
     assert found.data[0]["id"] == "own"
     assert {str(row["population"]) for row in found.rows} == {"labelled", "nearest", "random"}
     assert "not run" in str(found.contrasts["bare"]["where"])

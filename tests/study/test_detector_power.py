@@ -15,6 +15,7 @@ from trueness.study.detector_power import METHODS, Setting, outcomes, settings_o
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.results import Outcome
+from trueness.study.task import Task
 
 DECLARATION = declared_study("detector-power")
 
@@ -31,7 +32,7 @@ def only(*splits: tuple[int, int], aurocs: tuple[float, ...] = (0.5, 0.7)) -> De
 
 
 def found(declaration: Declaration, repeats: int, seed: int = 0) -> Found:
-    return detector_power.run(declaration, inputs=Inputs(), seed=seed, repeats=repeats)
+    return detector_power.run(Task(declaration=declaration, seed=seed, repeats=repeats))
 
 
 def test_the_declared_splits_are_those_of_the_rows() -> None:
@@ -116,4 +117,6 @@ def test_the_record_is_whole() -> None:
 
 def test_nothing_is_measured_on_anything() -> None:
     with pytest.raises(InputError, match="no use for --model"):
-        detector_power.run(DECLARATION, inputs=Inputs(model="embedded"), seed=0, repeats=1)
+        detector_power.run(
+            Task(declaration=DECLARATION, inputs=Inputs(model="embedded"), seed=0, repeats=1)
+        )

@@ -13,8 +13,8 @@ from trueness.study import intervals
 from trueness.study.carrying_out import carry_out
 from trueness.study.declarations import Declaration, declared_study
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.simulated_clouds import agreement, clouds_of, draw_pair, population_of
+from trueness.study.task import Task
 
 DECLARATION = declared_study("atlas-intervals")
 CLASSES = ("gold", "wrong", "none")
@@ -61,13 +61,13 @@ def test_agreement_of_drawn_clouds_averages_to_the_truth() -> None:
 
 def test_the_same_seed_gives_the_same_rows_and_another_does_not() -> None:
     said = small("null", "shift")
-    one, two, other = (intervals.run(said, seed=s, inputs=Inputs(), repeats=6) for s in (3, 3, 4))
+    one, two, other = (intervals.run(Task(declaration=said, seed=s, repeats=6)) for s in (3, 3, 4))
     assert one == two
     assert one != other
 
 
 def test_a_null_row_judges_every_test_and_a_shifted_one_only_what_can_err() -> None:
-    found = intervals.run(small("null", "shift"), seed=0, inputs=Inputs(), repeats=8)
+    found = intervals.run(Task(declaration=small("null", "shift"), seed=0, repeats=8))
     tests = {"omnibus", "sign_flip", "mcnemar_exact", "mcnemar_mid", "items_moved"}
     monitors = {"monitor_total", "monitor_gold", "anytime_total", "anytime_gold"}
     claims = {"item_p_tv", "item_p_l2", "arrow", "verdict", "band"}
@@ -82,7 +82,7 @@ def test_a_null_row_judges_every_test_and_a_shifted_one_only_what_can_err() -> N
 
 
 def test_where_no_item_moves_there_is_no_band_and_its_denominator_says_so() -> None:
-    found = intervals.run(small("few_movers_3"), seed=1, inputs=Inputs(), repeats=20)
+    found = intervals.run(Task(declaration=small("few_movers_3"), seed=1, repeats=20))
     judged = readings(found, "few_movers_3_25")
     assert 0 < judged["band"]["of"] < 20
     assert judged["t90_gold_2"]["of"] == 20
@@ -90,7 +90,7 @@ def test_where_no_item_moves_there_is_no_band_and_its_denominator_says_so() -> N
 
 def test_a_verdict_that_says_what_is_not_so_is_counted() -> None:
     """Few movers at exactly the margin: "unchanged" is wrong whenever it is said."""
-    found = intervals.run(small("few_movers_10"), seed=2, inputs=Inputs(), repeats=60)
+    found = intervals.run(Task(declaration=small("few_movers_10"), seed=2, repeats=60))
     judged = readings(found, "few_movers_10_25")
     verdicts = found.rows[0]["verdicts"]
     assert isinstance(verdicts, dict)
@@ -106,7 +106,7 @@ def test_a_broken_test_is_found_beyond_its_level(monkeypatch: pytest.MonkeyPatch
         return replace(found, p_exact=found.p_exact / 50)
 
     monkeypatch.setattr("trueness.study.intervals.mcnemar", eager)
-    found = intervals.run(small("null"), seed=0, inputs=Inputs(), repeats=40)
+    found = intervals.run(Task(declaration=small("null"), seed=0, repeats=40))
     assert readings(found, "null_25")["mcnemar_exact"]["finding"] == "beyond"
     assert found.contrasts["exact"]["beyond"] == 1
     assert found.contrasts["exact"]["where"] == ["null_25.mcnemar_exact"]

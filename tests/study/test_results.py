@@ -31,6 +31,7 @@ from trueness.study.results import (
     write_result,
 )
 from trueness.study.runners import RUNNERS
+from trueness.study.task import Task
 
 if TYPE_CHECKING:
     from trueness.contract.serial import Json
@@ -286,9 +287,9 @@ def test_few_runs_leave_a_rate_open() -> None:
 
 
 def planted(beyond: int, monkeypatch: pytest.MonkeyPatch) -> Result:
-    def run(declaration: Declaration, **_: object) -> Found:
+    def run(task: Task) -> Found:
         record: dict[str, Json] = {"n": 9, "beyond": beyond, "open": 0, "where": []}
-        contrasts = {c.name: record for c in declaration.contrasts}
+        contrasts = {c.name: record for c in task.declaration.contrasts}
         return Found((), contrasts, {"repeats": 1})
 
     monkeypatch.setattr(carrying_out, "runner_of", lambda _: run)

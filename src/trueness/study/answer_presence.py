@@ -18,13 +18,12 @@ from trueness.stats.ranks import (
     token_ranks,
 )
 from trueness.study.asked import not_applicable
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.inside_inputs import Items, WhiteBox, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 FEWEST = 10
 """Wrong items of a wording below which nothing is tested on it."""
@@ -34,35 +33,23 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Ranks of gold on every item, beside the ranks of other golds, and layer by layer.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``model``.
-    seed : int
-        Nothing is random here.
-    repeats : int
-        At most so many entities.
-    progress : callable, optional
+    task : Task
+        ``inputs``: ``model``.
+        ``seed``: nothing is random here.
+        ``repeats``: at most so many entities.
     """
-    del seed
-    inputs.only(declaration.id, "model")
-    name = str(declaration.table("inputs")["relations"][0])
-    with opened(declaration, inputs) as model:
+    task.only("model")
+    name = str(task.declaration.table("inputs")["relations"][0])
+    with opened(task) as model:
         if isinstance(model, str):
-            return not_applicable(declaration, repeats, model)
-        items = Items.of(name, model.tokenizer, most=repeats)
-        seen = look(model, items, progress=progress)
+            return not_applicable(task, model)
+        items = Items.of(name, model.tokenizer, most=task.repeats)
+        seen = look(model, items, progress=task.progress)
         identity = dict(model.identity)
     rows = (*_rows(items, seen), *_lens_rows(seen))
     tests = _tests(items, seen)
@@ -70,13 +57,13 @@ def run(
         rows=rows,
         contrasts={"gold_above_others": _contrast(tests)},
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "n_items": len(items.prompts),
             "n_wrong": int(seen.wrong.sum()),
             "n_surplus_rows": seen.gold.n_surplus,
             "last_lens_column_is_the_rank": int(seen.agrees),
         },
-        published=published_of(declaration, {"rows": list(rows)}),
+        published=published_of(task.declaration, {"rows": list(rows)}),
         forwards=2 * len(items.prompts),
         data=(relation_record(name, items.relation),),
         model=identity,

@@ -18,10 +18,10 @@ from trueness.contract.serial import Json, plain
 from trueness.extract import keyed, named
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.table import AnswerTable, Relation, bundled_relation, read_answers
 from trueness.table.native import rows_of
 
@@ -77,18 +77,16 @@ class Asked:
 
 
 @contextmanager
-def opened(
-    declaration: Declaration, inputs: Inputs, relations: Sequence[Relation] = ()
-) -> Iterator[Model]:
+def opened(task: Task, relations: Sequence[Relation] = ()) -> Iterator[Model]:
     """The model of a run: the one that was named, else the declared one.
 
     Scripted models are told the first relation's right answers; the others are told nothing.
     """
-    name = inputs.model or str(declaration.table("inputs")["model"])
+    name = task.inputs.model or str(task.declaration.table("inputs")["model"])
     facts: dict[str, str] = {}
     for relation in relations:
         facts = {**facts_of(relation), **facts}
-    options = _options(name.partition(":")[0], frozenset(declaration.requires))
+    options = _options(name.partition(":")[0], frozenset(task.declaration.requires))
     with closing(open_model(name, options, facts=facts)) as model:
         yield model
 
@@ -136,51 +134,37 @@ def declared_conditions(declaration: Declaration) -> tuple[tuple[Condition, ...]
     return parse_conditions(",".join(words)), classes
 
 
-def ask_declared(
-    declaration: Declaration,
-    inputs: Inputs,
-    *,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-    **given: Any,
-) -> Asked | Found:
+def ask_declared(task: Task, **given: Any) -> Asked | Found:
     """The declared relations under the declared conditions; a record where a model cannot be asked.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     **given
         As `collected`.
     """
-    inputs.only(declaration.id, "model")
-    relations = declared_relations(declaration, repeats)
+    task.only("model")
+    relations = declared_relations(task.declaration, task.repeats)
     try:
-        with opened(declaration, inputs, list(relations.values())) as model:
-            if (missing := lacking(declaration, model)) is not None:
-                return not_applicable(declaration, repeats, missing)
-            return collected(declaration, model, relations, seed=seed, progress=progress, **given)
+        with opened(task, list(relations.values())) as model:
+            if (missing := lacking(task.declaration, model)) is not None:
+                return not_applicable(task, missing)
+            return collected(task, model, relations, **given)
     except MissingExtraError as error:
-        return not_applicable(declaration, repeats, str(error))
+        return not_applicable(task, str(error))
 
 
 def found_of(
-    declaration: Declaration,
-    asked: Asked,
-    rows: Sequence[Record],
-    contrasts: Mapping[str, Record],
-    *,
-    repeats: int,
-    **draws: Json,
+    task: Task, asked: Asked, rows: Sequence[Record], contrasts: Mapping[str, Record], **draws: Json
 ) -> Found:
     """What was found on a table that was asked, with where it came from."""
     return Found(
         rows=tuple(rows),
         contrasts=contrasts,
-        draws={"repeats": repeats, "n_cached": asked.cached, **draws},
+        draws={"repeats": task.repeats, "n_cached": asked.cached, **draws},
         notes=asked.notes,
-        published=published_of(declaration, {"rows": list(rows)}),
+        published=published_of(task.declaration, {"rows": list(rows)}),
         requests=asked.requests,
         data=tuple(relation_record(name, relation) for name, relation in asked.relations.items()),
         model=asked.model,
@@ -189,29 +173,28 @@ def found_of(
     )
 
 
-def not_applicable(declaration: Declaration, repeats: int, why: str) -> Found:
+def not_applicable(task: Task, why: str) -> Found:
     """The record of a study that this model cannot answer."""
     empty: dict[str, Record] = {
-        c.name: {"n": 0, "estimate": None, "state": "NOT_APPLICABLE"} for c in declaration.contrasts
+        c.name: {"n": 0, "estimate": None, "state": "NOT_APPLICABLE"}
+        for c in task.declaration.contrasts
     }
     return Found(
         rows=(),
         contrasts=empty,
-        draws={"repeats": repeats},
+        draws={"repeats": task.repeats},
         notes=(why,),
-        published=published_of(declaration, {"rows": []}),
+        published=published_of(task.declaration, {"rows": []}),
         not_applicable=why,
     )
 
 
 def collected(
-    declaration: Declaration,
+    task: Task,
     model: Model,
     relations: Mapping[str, Relation],
     *,
-    seed: int,
     conditions: Sequence[Condition] | None = None,
-    progress: Callable[[str], None] | None = None,
     **given: Any,
 ) -> Asked:
     """Every relation under every declared condition, asked into one table.
@@ -220,16 +203,17 @@ def collected(
 
     Parameters
     ----------
+    task : Task
     conditions : sequence of Condition, optional
         In place of the declared ones.
     **given
         As `trueness.collect.ask`; ``checked`` defaults to the first condition of each class.
     """
-    declared, classes = declared_conditions(declaration)
+    declared, classes = declared_conditions(task.declaration)
     used, given, deviates = _without_tokens(
         model,
         declared if conditions is None else tuple(conditions),
-        {**_protocol(declaration), **given},
+        {**_protocol(task.declaration), **given},
     )
     classes = {c.name: classes.get(c.name, c.name) for c in used}
     first = {kind: name for name, kind in reversed(classes.items())}
@@ -243,9 +227,9 @@ def collected(
             model,
             used,
             out=out,
-            seed=seed,
+            seed=task.seed,
             cache=cache,
-            progress=_steps(progress),
+            progress=_steps(task.progress),
             **given,
         )
         table = named(keyed(read_answers(out)))

@@ -24,11 +24,10 @@ from trueness.study.crossed import Floats
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol, scored_of
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.slices import SUPPORTED, Slice, binding_items, binding_rows
+from trueness.study.task import Task
 from trueness.study.worlds import NEIGHBOUR, NOVEL
 from trueness.table.evidence_reading import read_evidence
 
@@ -62,39 +61,28 @@ class Settings:
         )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """Pairs of a right and a wrong claim by kind, and the share of wrong ones that is accepted.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-        Of made items, foreign evidence and resamples.
-    repeats : int
-        Groups of each slice.
-    progress : callable, optional
+    task : Task
+        ``seed``: of made items, foreign evidence and resamples.
+        ``repeats``: groups of each slice.
     """
-    settings = Settings.of(declaration, seed)
-    made = made_slice(seed, per_kind=settings.per_kind, most=repeats)
-    named = replace(inputs, model=None)
-    found = ready(
-        declaration, inputs=named, seed=seed, most=repeats, progress=progress, more=[made]
-    )
-    entailer = None if inputs.model is None else CrossEncoder(inputs.model)
-    table = [record for part in found.slices for record in measured(part, seed, entailer=entailer)]
+    settings = Settings.of(task.declaration, task.seed)
+    made = made_slice(task.seed, per_kind=settings.per_kind, most=task.repeats)
+    without_model = replace(task, inputs=replace(task.inputs, model=None))
+    found = ready(without_model, more=[made])
+    entailer = None if task.inputs.model is None else CrossEncoder(task.inputs.model)
+    table = [
+        record for part in found.slices for record in measured(part, task.seed, entailer=entailer)
+    ]
     rows = tuple(row for part in found.slices for row in rows_of(table, part.name, settings))
     return Found(
         rows=rows,
-        contrasts=_contrasts(declaration, rows, main=found.slices[-1].name, settings=settings),
-        draws={"repeats": repeats, "budget": settings.budget, "level": settings.level},
+        contrasts=_contrasts(task.declaration, rows, main=found.slices[-1].name, settings=settings),
+        draws={"repeats": task.repeats, "budget": settings.budget, "level": settings.level},
         notes=() if entailer is not None else (_NO_ENTAILER,),
         data=found.data(),
         model=found.model(),

@@ -23,8 +23,8 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.slices import BINDING, SUPPORTED, Slice, binding_items, embedded, slices_of
+from trueness.study.task import Progress, Task
 from trueness.study.variant_pairs import (
     CLAIM,
     MADE,
@@ -47,43 +47,35 @@ _SHIPPED = "shipped:"
 _MODEL = "embedded"
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """Claims against variants of themselves, by gain, likelihood, energy and length.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-        Of the resamples.
-    repeats : int
-        Sources of each slice, at most.
-    progress : callable, optional
+    task : Task
+        ``seed``: of the resamples.
+        ``repeats``: sources of each slice, at most.
     """
-    inputs.only(declaration.id, "data", "embedder", "model")
-    parts = [_supported(p) for p in _slices(declaration, inputs, seed=seed, most=repeats)]
-    embedder = open_embedder(inputs.embedder or "embedded", download=False)
-    name = inputs.model or _MODEL
+    task.only("data", "embedder", "model")
+    parts = [
+        _supported(p)
+        for p in _slices(task.declaration, task.inputs, seed=task.seed, most=task.repeats)
+    ]
+    embedder = open_embedder(task.inputs.embedder or "embedded", download=False)
+    name = task.inputs.model or _MODEL
     model = open_model(name, download=False)
     try:
-        read = [_read(part, embedder, model, progress) for part in parts]
+        read = [_read(part, embedder, model, task.progress) for part in parts]
     finally:
         model.close()
     table = tuple(record for records, _ in read for record in records)
     rows = tuple(rows_of(table))
-    protocol = Protocol.of(declaration.table("protocol"), seed=seed)
+    protocol = Protocol.of(task.declaration.table("protocol"), seed=task.seed)
     n_scored = sum(n for _, n in read)
     return Found(
         rows=rows,
-        contrasts=contrasts_of(table, rows, protocol, declaration),
-        draws={"repeats": repeats, "resamples": protocol.resamples, "n_scored": n_scored},
+        contrasts=contrasts_of(table, rows, protocol, task.declaration),
+        draws={"repeats": task.repeats, "resamples": protocol.resamples, "n_scored": n_scored},
         notes=_notes(rows),
         data=tuple(part.record() for part in parts),
         model={**model.identity, "embedder": dict(embedder.identity)},

@@ -19,9 +19,8 @@ from trueness.study.crossed import Floats
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.results import Record
-from trueness.study.runners import Progress
+from trueness.study.task import Task
 
 EXACT, CONFORMAL, PERCENTILE = "exact", "conformal", "percentile"
 METHODS = (EXACT, CONFORMAL, PERCENTILE)
@@ -53,41 +52,31 @@ class Settings:
         )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """False acceptance of thresholds from n sources, on the sources that were left.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-    repeats : int
-        Groups of each slice.
-    progress : callable, optional
+    task : Task
+        ``repeats``: groups of each slice.
     """
-    settings = Settings.of(declaration, seed)
-    made = made_slice(seed, per_kind=levels(declaration, "per_kind", int)[0], most=repeats)
-    found = ready(
-        declaration, inputs=inputs, seed=seed, most=repeats, progress=progress, more=[made]
+    settings = Settings.of(task.declaration, task.seed)
+    made = made_slice(
+        task.seed, per_kind=levels(task.declaration, "per_kind", int)[0], most=task.repeats
     )
+    found = ready(task, more=[made])
     table = [
-        record for part in found.slices for record in foreign_risks(part, seed, measures=(ENERGY,))
+        record
+        for part in found.slices
+        for record in foreign_risks(part, task.seed, measures=(ENERGY,))
     ]
-    if progress is not None:
-        progress(f"splitting {settings.resplits} times")
+    task.say(f"splitting {settings.resplits} times")
     rows = tuple(row for record in table for row in rows_of(record, settings))
     return Found(
         rows=rows,
         contrasts=contrasts_of(rows, settings),
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "resplits": settings.resplits,
             "budget": float(settings.budget),
             "level": float(settings.level),

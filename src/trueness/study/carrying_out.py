@@ -12,8 +12,9 @@ from trueness.study.expressions import evaluate
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result
-from trueness.study.runners import Progress, runner_of
+from trueness.study.runners import runner_of
 from trueness.study.saying import said
+from trueness.study.task import Progress, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,13 @@ def carry_out(
     start = time.monotonic()
     chosen = inputs or Inputs()
     found = runner_of(name)(
-        declaration, inputs=chosen, seed=seeded, repeats=repeats, progress=progress
+        Task(
+            declaration=declaration,
+            inputs=chosen,
+            seed=seeded,
+            repeats=repeats,
+            progress=progress,
+        )
     )
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)

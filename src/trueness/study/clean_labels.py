@@ -12,16 +12,14 @@ from trueness.stats.operating_points import separation
 from trueness.study.assessed import above_half, absent, difference, generator, percentile
 from trueness.study.claim_features import ENERGY, column_of, measured_spans
 from trueness.study.crossed import Crossed, Floats, kept
-from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import ready, vectors_of
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol, Scored, scored_from, scored_of
 from trueness.study.published import published_of
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.searched import hard_centroid
 from trueness.study.slices import HALUEVAL, HALUEVAL_ANSWERS, PUBMEDQA, Slice
+from trueness.study.task import Progress, Task
 from trueness.table.column import Column
 
 QUESTION = "question"
@@ -30,40 +28,31 @@ _MISSING = (
 )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """How the separation of right and wrong hangs on what was labelled.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        A file stands for the data whose labels are to be looked at.
-    seed : int
-        Of the resamples.
-    repeats : int
-        Groups of each slice.
-    progress : callable, optional
+    task : Task
+        ``inputs``: a file stands for the data whose labels are to be looked at.
+        ``seed``: of the resamples.
+        ``repeats``: groups of each slice.
     """
-    found = ready(declaration, inputs=inputs, seed=seed, most=repeats, progress=progress)
+    found = ready(task)
     table = [
         scored.to_record()
-        for scored in _scored({part.name: part for part in found.slices}, found.embedder, progress)
+        for scored in _scored(
+            {part.name: part for part in found.slices}, found.embedder, task.progress
+        )
     ]
-    protocol = Protocol(seed=seed)
+    protocol = Protocol(seed=task.seed)
     rows, contrasts = judged(table, protocol)
     return Found(
         rows=rows,
         contrasts=contrasts,
-        draws={"repeats": repeats},
+        draws={"repeats": task.repeats},
         notes=() if contrasts["given"]["estimate"] is not None else (f"Not run: {_MISSING}.",),
-        published=published_of(declaration, {"rows": rows}),
+        published=published_of(task.declaration, {"rows": rows}),
         data=found.data(),
         model=found.model(),
         table=tuple(table),

@@ -1,6 +1,6 @@
 """The fact lost, or only its form: free answers beside a choice among the right ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,11 +23,10 @@ from trueness.study.asked import (
     not_applicable,
     opened,
 )
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import mean_record, measured
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.table import Relation
 
 Floats = NDArray[np.float64]
@@ -66,39 +65,34 @@ class Chosen:
         return found
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Free and constrained accuracy; the latter is multiple choice: never in one ranking.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    inputs.only(declaration.id, "model")
-    relations = declared_relations(declaration, repeats)
+    task.only("model")
+    relations = declared_relations(task.declaration, task.repeats)
     try:
-        with opened(declaration, inputs, list(relations.values())) as model:
-            if (missing := lacking(declaration, model)) is not None:
-                return not_applicable(declaration, repeats, missing)
-            asked = collected(declaration, model, relations, seed=seed, progress=progress)
+        with opened(task, list(relations.values())) as model:
+            if (missing := lacking(task.declaration, model)) is not None:
+                return not_applicable(task, missing)
+            asked = collected(task, model, relations)
             chosen = {
-                (name, condition.name): _score(model, relation, condition, declaration.id)
+                (name, condition.name): _score(model, relation, condition, task.declaration.id)
                 for name, relation in relations.items()
-                for condition in declared_conditions(declaration)[0]
+                for condition in declared_conditions(task.declaration)[0]
             }
     except MissingExtraError as error:
-        return not_applicable(declaration, repeats, str(error))
+        return not_applicable(task, str(error))
     rows = [_row(asked, *pair, each) for pair, each in chosen.items()]
-    contrasts = {f"permuted_the_{r}": _contrast(asked, r, rows, chosen, seed) for r in relations}
+    contrasts = {
+        f"permuted_the_{r}": _contrast(asked, r, rows, chosen, task.seed) for r in relations
+    }
     scored = sum(each.scores.size + each.prior.size for each in chosen.values())
-    found = found_of(declaration, asked, rows, contrasts, repeats=repeats, n_scored=scored)
+    found = found_of(task, asked, rows, contrasts, n_scored=scored)
     return replace(found, requests=found.requests + scored)
 
 

@@ -86,7 +86,7 @@ def _ablation_scores(bench: Bench) -> Sequence[Scored]:
         population = bench.populations.get(name)
         if population is None:
             continue
-        bench.say(f"ablation on {name}")
+        bench.task.say(f"ablation on {name}")
         known, part = claim_features(population.table), scored(population, {})
         whole = _measured(known.several([f for fs in GROUPS.values() for f in fs]))
         kept = _kept(known.columns)
@@ -156,7 +156,7 @@ def _permuted_scores(bench: Bench) -> Sequence[Scored]:
     for name in _POPULATIONS:
         population = bench.populations.get(name)
         if population is not None:
-            bench.say(f"features of {name}")
+            bench.task.say(f"features of {name}")
             known = claim_features(population.table)
             found.append(scored(population, {f: known.columns[f] for f in names}))
     return found

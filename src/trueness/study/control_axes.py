@@ -37,7 +37,7 @@ def _second_scores(bench: Bench) -> Sequence[Scored]:
         population = bench.populations.get(name)
         if population is None:
             continue
-        bench.say(f"second numbers on {name}")
+        bench.task.say(f"second numbers on {name}")
         known, part = claim_features(population.table), scored(population, {})
 
         def made(*names: str, known: ClaimColumns = known.columns, part: Scored = part) -> Floats:
@@ -79,7 +79,7 @@ def _chance_scores(bench: Bench) -> Sequence[Scored]:
         population = bench.populations.get(name)
         if population is None:
             continue
-        bench.say(f"foreign evidence for {name}")
+        bench.task.say(f"foreign evidence for {name}")
         known = claim_features(population.table, influence=False)
         energy, n = known.columns[ENERGY], known.columns["n"]
         level = foreign_energy(population, seed=bench.protocol.seed)

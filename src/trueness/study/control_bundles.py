@@ -22,7 +22,7 @@ def _length_scores(bench: Bench) -> Sequence[Scored]:
         population = bench.populations.get(name)
         if population is None:
             continue
-        bench.say(f"length and bundle of {name}")
+        bench.task.say(f"length and bundle of {name}")
         known = claim_features(population.table)
         part = scored(population, {each: known.columns[each] for each in (ENERGY, *LENGTH)})
         made = {

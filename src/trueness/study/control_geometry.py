@@ -58,7 +58,7 @@ def _scores(bench: Bench) -> Sequence[Scored]:
         population = bench.populations.get(name)
         if population is None:
             continue
-        bench.say(f"geometries on {name}")
+        bench.task.say(f"geometries on {name}")
         part = scored(population, {})
         tried = folds_of(part.groups, folds=2, seed=[bench.protocol.seed, _SPLIT]) == 1
         columns = {HALF: tried.astype(np.float64)}

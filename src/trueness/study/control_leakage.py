@@ -27,7 +27,7 @@ def _scores(bench: Bench) -> Sequence[Scored]:
     known = {p.name: claim_features(p.table) for p in there}
     found = []
     for population in there:
-        bench.say(f"splits of {population.name}")
+        bench.task.say(f"splits of {population.name}")
         part = scored(population, {})
         columns = known[population.name].several(FEATURES)
         made = {

@@ -43,7 +43,7 @@ class _Rule:
 
 
 def _rules(bench: Bench) -> tuple[_Rule, ...]:
-    declared = {entry["name"]: entry["values"] for entry in bench.declaration.raw["levels"]}
+    declared = {entry["name"]: entry["values"] for entry in bench.task.declaration.raw["levels"]}
     caps = [_Rule(f"cap_{c}", Params(rank="cap", cap=c), c) for c in declared["cap"]]
     shares = [
         _Rule(f"variance_{round(100 * q)}", Params(rank="variance", q=q))
@@ -57,7 +57,7 @@ def _scores(bench: Bench) -> Sequence[Scored]:
     columns: dict[str, dict[str, Floats]] = {}
     first: dict[str, Population] = {}
     for size, population in _segmented(bench):
-        bench.say(f"ranks of {population.name}, passages: {size}")
+        bench.task.say(f"ranks of {population.name}, passages: {size}")
         first.setdefault(population.name, population)
         columns.setdefault(population.name, {}).update(_cells(size, population, bench))
     return [scored(first[name], found) for name, found in columns.items()]
@@ -90,8 +90,10 @@ def _cells(size: str, population: Population, bench: Bench) -> Iterator[tuple[st
 
 def _segmented(bench: Bench) -> Iterator[tuple[str, Population]]:
     """Both populations in passages of every size that differs from the sizes before."""
-    names = bench.declaration.slices
-    for part in slices_of(names, bench.inputs, seed=bench.protocol.seed, most=bench.sources):
+    names = bench.task.declaration.slices
+    for part in slices_of(
+        names, bench.task.inputs, seed=bench.protocol.seed, most=bench.task.repeats
+    ):
         seen: list[Any] = []
         negatives: Negatives | None = None
         for size, n in SIZES.items():

@@ -32,7 +32,7 @@ _ALL = (*RIVALS, TF_IDF)
 def _single_scores(bench: Bench) -> Sequence[Scored]:
     found = []
     for population in bench.populations.values():
-        bench.say(f"energy of {population.name}")
+        bench.task.say(f"energy of {population.name}")
         known = claim_features(population.table, influence=False)
         several = population.name in (LABELLED, NEAREST)
         levels = LEVELS if several else {CLAIM: ENERGY}
@@ -62,7 +62,7 @@ def _rival_scores(bench: Bench) -> Sequence[Scored]:
         population = bench.populations.get(name)
         if population is None:
             continue
-        bench.say(f"energy and rivals of {name}")
+        bench.task.say(f"energy and rivals of {name}")
         known = claim_features(population.table, influence=False)
         columns = {each: known.risk(each) for each in (ENERGY, *RIVALS)}
         columns[TF_IDF] = term_weights(population, bench.protocol)
@@ -101,7 +101,7 @@ def _best(part: Scored) -> str:
 def _twin_scores(bench: Bench) -> Sequence[Scored]:
     found = []
     for population in bench.populations.values():
-        bench.say(f"twins of {population.name}")
+        bench.task.say(f"twins of {population.name}")
         known = claim_features(population.table, influence=False)
         names = (ENERGY, "centroid", CHARACTERS)
         found.append(scored(population, {name: known.risk(name) for name in names}))

@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from importlib import import_module
 
 from trueness.study.assessed import absent
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.populations import Bench, Population, opened
 from trueness.study.protocol import Floats, Protocol, Scored, codes_of
 from trueness.study.published import published_of
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 FAMILIES = {
     "C1": "control_scalars",
@@ -69,50 +68,38 @@ class Control:
     notes: Callable[[Bench], Sequence[str]] = field(default=lambda _: ())
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """One control on the declared slices, a file, or the made world.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``data`` and ``embedder``, or ``world``.
-    seed : int
-        Of folds, resamples, foreign evidence and the world.
-    repeats : int
-        Sources of each slice at most.
-    progress : callable, optional
-        Is told what comes next.
+    task : Task
+        ``inputs``: ``data`` and ``embedder``, or ``world``.
+        ``seed``: of folds, resamples, foreign evidence and the world.
+        ``repeats``: sources of each slice at most.
     """
-    bench = opened(declaration, inputs=inputs, seed=seed, repeats=repeats, progress=progress)
-    control = control_of(declaration.id)
+    bench = opened(task)
+    control = control_of(task.declaration.id)
     parts = tuple(control.score(bench))
-    bench.say("intervals")
+    bench.task.say("intervals")
     numbers = control.read({part.name: part for part in parts}, bench.protocol)
     rows = tuple(numbers.rows)
     contrasts = {
         c.name: numbers.contrasts.get(c.name) or absent(why_absent(c.name, bench))
-        for c in declaration.contrasts
+        for c in task.declaration.contrasts
     }
     named: list[Record] = [{"name": name, **record} for name, record in contrasts.items()]
     return Found(
         rows=rows,
         contrasts=contrasts,
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "folds": bench.protocol.folds,
             "dealings": bench.protocol.repeats,
             "resamples": bench.protocol.resamples,
         },
         notes=(bench.protocol.text(), *_said(bench), *numbers.notes, *control.notes(bench)),
-        published=published_of(declaration, {"rows": rows, "contrasts": named}),
+        published=published_of(task.declaration, {"rows": rows, "contrasts": named}),
         data=bench.data,
         model=bench.embedder.identity,
         table=tuple(part.to_record() for part in parts),

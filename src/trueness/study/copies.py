@@ -20,10 +20,9 @@ from trueness.study.crossed import Crossed, Floats
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready, vectors_of
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.slices import SUPPORTED, Slice
+from trueness.study.task import Progress, Task
 from trueness.table.evidence_reading import read_evidence
 
 FRAMES = (
@@ -70,31 +69,20 @@ class Settings:
         }
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """How far copies, rewordings and orders of passages move the energy.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-        Of the passage that is copied and of the orders.
-    repeats : int
-        Groups of each slice.
-    progress : callable, optional
+    task : Task
+        ``seed``: of the passage that is copied and of the orders.
+        ``repeats``: groups of each slice.
     """
-    settings = Settings.of(declaration)
-    found = ready(declaration, inputs=inputs, seed=seed, most=repeats, progress=progress)
+    settings = Settings.of(task.declaration)
+    found = ready(task)
     table: list[Record] = []
     for part in found.slices:
-        moved = _Moved.of(part, found.embedder, seed, progress)
+        moved = _Moved.of(part, found.embedder, task.seed, task.progress)
         table += [{"data": part.name, "item": list(moved.crossed.items)}]
         table += moved.records(settings)
     rows = tuple(rows_of(table))
@@ -102,7 +90,7 @@ def run(
         rows=rows,
         contrasts=contrasts_of(rows),
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "orders": settings.orders,
             "tolerance": settings.tolerance,
             "frames": len(FRAMES),

@@ -1,7 +1,7 @@
 """Does the right token hang on the entity more than the chosen one? Gradients beside logits."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,67 +19,54 @@ from trueness.stats.paired_means import Units
 from trueness.stats.sign_flip import sign_flip
 from trueness.study.asked import not_applicable
 from trueness.study.coupling_items import CHOSEN, CONTROLS, GOLD, OTHER, SCORES, Seen, look
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.inside_inputs import Items, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 Floats: TypeAlias = NDArray[np.float64]
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Norms of gradients on the entity's tokens, for gold, chosen and other candidates.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``model``.
-    seed : int
-        Of directions, resamples and signs.
-    repeats : int
-        At most so many entities of each relation.
-    progress : callable, optional
+    task : Task
+        ``inputs``: ``model``.
+        ``seed``: of directions, resamples and signs.
+        ``repeats``: at most so many entities of each relation.
     """
-    inputs.only(declaration.id, "model")
-    names = [str(name) for name in declaration.table("inputs")["relations"]]
-    templates = [int(t) for t in declaration.table("inputs")["templates"]]
-    resamples = int(declaration.table("protocol")["resamples"])
+    task.only("model")
+    names = [str(name) for name in task.declaration.table("inputs")["relations"]]
+    templates = [int(t) for t in task.declaration.table("inputs")["templates"]]
+    resamples = int(task.declaration.table("protocol")["resamples"])
     seen: list[Seen] = []
     sets: list[Items] = []
-    with opened(declaration, inputs) as model:
+    with opened(task) as model:
         if isinstance(model, str):
-            return not_applicable(declaration, repeats, model)
+            return not_applicable(task, model)
         white: Any = model
         for name in names:
-            items = Items.of(name, white.tokenizer, most=repeats, templates=templates)
+            items = Items.of(name, white.tokenizer, most=task.repeats, templates=templates)
             sets.append(items)
-            if progress is not None:
-                progress(f"{name}: {len(items.prompts)} items")
-            seen += look(white, items, seed=seed)
+            task.say(f"{name}: {len(items.prompts)} items")
+            seen += look(white, items, seed=task.seed)
         identity = dict(model.identity)
-    rows = tuple(_rows(names, seen, seed=seed, resamples=resamples))
+    rows = tuple(_rows(names, seen, seed=task.seed, resamples=resamples))
     return Found(
         rows=rows,
-        contrasts=_contrasts(seen, seed=seed, resamples=resamples),
+        contrasts=_contrasts(seen, seed=task.seed, resamples=resamples),
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "resamples": resamples,
             "n_items": len(seen),
             "n_wrong": sum(s.wrong for s in seen),
             "n_unstable": sum(s.state is not State.MEASURED for s in seen),
         },
-        published=published_of(declaration, {"rows": list(rows)}),
+        published=published_of(task.declaration, {"rows": list(rows)}),
         forwards=sum(4 + 2 * len(s.tokens) for s in seen),
         data=tuple(relation_record(n, s.relation) for n, s in zip(names, sets, strict=True)),
         model=identity,

@@ -1,7 +1,7 @@
 """A partition of entities against one pass as finders of wrong answers, at matched coverage."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,8 +24,8 @@ from trueness.study.detecting import (
 )
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 ROUNDING = 1e-12
 """Differences of accuracies no farther than this from 0 are ties."""
@@ -52,39 +52,27 @@ _FIXED = (
 Floats = NDArray[np.float64]
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Withhold as many answers by each score as a certificate names; what is left, and how right.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``model``.
-    seed : int
-        Of requests and resamples.
-    repeats : int
-        At most so many entities of each relation.
-    progress : callable, optional
+    task : Task
+        ``inputs``: ``model``.
+        ``seed``: of requests and resamples.
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     cells = cells_of(asked)
-    rows, contrasts = contest(declaration, asked, cells, seed=seed)
+    rows, contrasts = contest(task.declaration, asked, cells, seed=task.seed)
     found = found_of(
-        declaration,
+        task,
         asked,
         rows,
         contrasts,
-        repeats=repeats,
-        resamples=int(declaration.table("protocol")["resamples"]),
+        resamples=int(task.declaration.table("protocol")["resamples"]),
         n_below_floor=sum(_below(cell, g) for cell in cells for g in cell.guards.values()),
     )
     notes = (*found.notes, _RIVALS, _TOLD, _FIXED)

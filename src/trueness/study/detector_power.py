@@ -1,7 +1,7 @@
 """What tables of few wrong or few right items can say about an AUROC, on scores of known law."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,9 +22,9 @@ from trueness.stats.rates import rate
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.levels import Claim, Judge, contrast_record
 from trueness.study.published import published_of
+from trueness.study.task import Task
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -78,48 +78,35 @@ class Outcomes:
     covers: Bools | None
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Type I error, power and coverage of tests and intervals of an AUROC.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        None is of use.
-    seed : int
-        Each row has a generator of its own, made of the seed and its place.
-    repeats : int
-        Simulated tables of each row.
-    progress : callable, optional
-        Is told what comes next.
+    task : Task
+        ``inputs``: none is of use.
+        ``seed``: each row has a generator of its own, made of the seed and its place.
+        ``repeats``: simulated tables of each row.
     """
-    inputs.only(declaration.id)
-    knobs = declaration.table("simulation")
+    task.only()
+    knobs = task.declaration.table("simulation")
     judge = Judge(float(knobs["judged_at"]), float(knobs["slack"]))
-    (worst,) = levels(declaration, "type_one_error", float)
+    (worst,) = levels(task.declaration, "type_one_error", float)
     rows: list[Mapping[str, Json]] = []
-    for place, setting in enumerate(settings_of(declaration)):
-        if progress is not None:
-            progress(setting.name)
-        rng = np.random.default_rng([seed, place])
-        rows.append(_row(setting, outcomes(setting, rng, repeats), judge, worst))
+    for place, setting in enumerate(settings_of(task.declaration)):
+        task.say(setting.name)
+        rng = np.random.default_rng([task.seed, place])
+        rows.append(_row(setting, outcomes(setting, rng, task.repeats), judge, worst))
     draws: dict[str, Json] = {
-        "repeats": repeats,
+        "repeats": task.repeats,
         "half_width_items": 2 * auroc_half_width_size(_NAMED, half_width=_HALF_WIDTH),
         "largest_power_at_070": _largest_power(rows),
     }
     return Found(
         rows=tuple(rows),
-        contrasts={c.name: _contrast(c.name, rows) for c in declaration.contrasts},
+        contrasts={c.name: _contrast(c.name, rows) for c in task.declaration.contrasts},
         draws=draws,
-        published=published_of(declaration, {"rows": rows, "draws": draws}),
+        published=published_of(task.declaration, {"rows": rows, "draws": draws}),
         notes=(
             f"Exact: only tables with at most {MAX_ENUMERATED:,} labellings.",
             "DeLong gives no interval where a class has one item.",

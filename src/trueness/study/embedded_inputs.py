@@ -10,9 +10,8 @@ from trueness.backends.weights import cache_dir
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.study.declarations import Declaration
-from trueness.study.inputs import Inputs
-from trueness.study.runners import Progress
 from trueness.study.slices import Slice, embedded, embedder_of, slices_of
+from trueness.study.task import Progress, Task
 
 T = TypeVar("T")
 
@@ -39,24 +38,13 @@ class Ready:
         return dict(self.embedder.identity)
 
 
-def ready(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    most: int,
-    progress: Progress | None,
-    more: Sequence[Slice] = (),
-) -> Ready:
+def ready(task: Task, *, more: Sequence[Slice] = ()) -> Ready:
     """The slices of a run with a vector beside every text.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed, most : int
-        As in `slices_of`.
-    progress : callable, optional
+    task : Task
+        ``seed``, ``most``: as in `slices_of`.
     more : sequence of Slice
         Further slices, beside the shipped ones alone: a file or a world stands for itself.
 
@@ -65,12 +53,12 @@ def ready(
     InputError
         When a model is named that is not asked.
     """
-    inputs.only(declaration.id, "data", "embedder", "world")
-    parts = slices_of(declaration.slices, inputs, seed=seed, most=most)
-    if inputs.data is None and inputs.world is None:
+    task.only("data", "embedder", "world")
+    parts = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
+    if task.inputs.data is None and task.inputs.world is None:
         parts = (*parts, *more)
-    embedder = embedder_of(parts, inputs)
-    return Ready(tuple(vectors_of(part, embedder, progress) for part in parts), embedder)
+    embedder = embedder_of(parts, task.inputs)
+    return Ready(tuple(vectors_of(part, embedder, task.progress) for part in parts), embedder)
 
 
 def vectors_of(part: Slice, embedder: Embedder, progress: Progress | None) -> Slice:

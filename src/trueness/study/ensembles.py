@@ -1,6 +1,6 @@
 """Several prefixes at once: a vote, mean logits, mean probabilities, an assignment."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,9 +24,7 @@ from trueness.study.asked import (
     not_applicable,
     opened,
 )
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import (
     accuracy_of,
     mean_record,
@@ -37,6 +35,7 @@ from trueness.study.partitions import (
     right_by_entity,
 )
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.study.views import as_wordings, decoded, voted, with_answers
 from trueness.table import AnswerTable, Relation
 
@@ -68,33 +67,26 @@ class _Members:
         return with_answers(rows, said, PROBABILITIES if probabilities else LOGITS)
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Each prefix alone and all together, and what is left of a gap without one of them.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    inputs.only(declaration.id, "model")
-    relations = declared_relations(declaration, repeats)
-    conditions, _ = declared_conditions(declaration)
+    task.only("model")
+    relations = declared_relations(task.declaration, task.repeats)
+    conditions, _ = declared_conditions(task.declaration)
     used = [c for c in conditions if c.name != "none"]
     try:
-        with opened(declaration, inputs, list(relations.values())) as model:
-            if (missing := lacking(declaration, model)) is not None:
-                return not_applicable(declaration, repeats, missing)
-            asked = collected(declaration, model, relations, seed=seed, progress=progress)
+        with opened(task, list(relations.values())) as model:
+            if (missing := lacking(task.declaration, model)) is not None:
+                return not_applicable(task, missing)
+            asked = collected(task, model, relations)
             held = {r: _members(model, asked, r, used) for r in relations}
     except MissingExtraError as error:
-        return not_applicable(declaration, repeats, str(error))
+        return not_applicable(task, str(error))
     rows: list[Record] = []
     contrasts = dict[str, Record]()
     for relation, members in held.items():
@@ -103,9 +95,9 @@ def run(
         loaded = asked.relations[relation]
         rows += [_row(relation, loaded, name, view) for name, view in views.items()]
         rows.append(_assigned(relation, loaded, members))
-        contrasts[f"vote_logits_{relation}"] = _contrast(loaded, members, views, seed)
+        contrasts[f"vote_logits_{relation}"] = _contrast(loaded, members, views, task.seed)
     n = sum(z.shape[0] for members in held.values() for z in members.logits.values())
-    found = found_of(declaration, asked, rows, contrasts, repeats=repeats, n_logits=n)
+    found = found_of(task, asked, rows, contrasts, n_logits=n)
     note = "logits over the vocabulary were read and not kept: the views alone stand in the rows"
     return replace(found, requests=found.requests + n, notes=(*found.notes, note))
 

@@ -15,10 +15,10 @@ from trueness.contract.serial import Json
 from trueness.sensors.orbits import GoldCollisions, gold_collisions
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.table import Relation, bundled_relation, bundled_relations, wide_relations
 
 _SHOWN = 5
@@ -27,36 +27,25 @@ _WHERE = 12
 _Key = Callable[[Question], str | None]
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Distinct right answers of each relation, and how many remain under each encoding.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``model`` and ``second_model`` name whose tokenizers are audited.
-    seed : int
-        Nothing is random here.
-    repeats : int
-        At most so many relations, in alphabetical order, those of the wide sets last.
-    progress : callable, optional
+    task : Task
+        ``inputs``: ``model`` and ``second_model`` name whose tokenizers are audited.
+        ``seed``: nothing is random here.
+        ``repeats``: at most so many relations, in alphabetical order, those of the wide sets last.
     """
-    del seed
-    inputs.only(declaration.id, "model", "second_model")
-    names = [n for n in (inputs.model or _declared(declaration), inputs.second_model) if n]
-    files = (*bundled_relations(), *wide_relations())[:repeats]
+    task.only("model", "second_model")
+    names = [
+        n for n in (task.inputs.model or _declared(task.declaration), task.inputs.second_model) if n
+    ]
+    files = (*bundled_relations(), *wide_relations())[: task.repeats]
     relations = [bundled_relation(file) for file in files]
     rows: list[Record] = []
     for name in names:
-        if progress is not None:
-            progress(f"tokenizer of {name}")
+        task.say(f"tokenizer of {name}")
         with closing(open_model(name)) as model:
             rows += [_row(name, model, relation) for relation in relations]
     read = [row for row in rows if row["first_token"] is not None]
@@ -68,7 +57,7 @@ def run(
         },
         draws={"repeats": len(relations), "tokenizers": len(names), "n_tokenized": len(read)},
         notes=_notes(rows),
-        published=published_of(declaration, {"rows": rows}),
+        published=published_of(task.declaration, {"rows": rows}),
         data=tuple(map(relation_record, files)),
     )
 

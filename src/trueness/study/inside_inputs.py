@@ -13,8 +13,7 @@ from trueness.backends.protocol import Request, Tokenizer
 from trueness.collect.questions import Question, questions
 from trueness.contract.errors import BackendError, MissingExtraError
 from trueness.contract.serial import Json
-from trueness.study.declarations import Declaration
-from trueness.study.inputs import Inputs
+from trueness.study.task import Task
 from trueness.table import Relation, bundled_relation
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -48,15 +47,16 @@ class WhiteBox(Protocol):
 
 
 @contextmanager
-def opened(declaration: Declaration, inputs: Inputs) -> Iterator[WhiteBox | str]:
+def opened(task: Task) -> Iterator[WhiteBox | str]:
     """The model of a run with the declared capabilities, or why there is none."""
-    name = inputs.model or str(declaration.table("inputs")["model"])
+    name = task.inputs.model or str(task.declaration.table("inputs")["model"])
     try:
-        model: Any = open_white_box(name, needs=declaration.requires)
+        model: Any = open_white_box(name, needs=task.declaration.requires)
     except (BackendError, MissingExtraError) as error:
         if getattr(error, "retryable", False):
             raise
-        yield f"the study {declaration.id} needs {', '.join(declaration.requires)}: {error}"
+        needs = ", ".join(task.declaration.requires)
+        yield f"the study {task.declaration.id} needs {needs}: {error}"
         return
     with closing(model):
         yield model

@@ -4,7 +4,7 @@ Everything that a comparison prints is worked out by the code that prints it.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,6 @@ from trueness.stats.permutation import omnibus, permutation_p
 from trueness.stats.verdicts import UNRESOLVED, Clause, Relation
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.levels import Claim, Judge, Tally, contrast_record
 from trueness.study.simulated_clouds import (
     SimulatedPair,
@@ -33,6 +32,7 @@ from trueness.study.simulated_clouds import (
     draw_pair,
     population_of,
 )
+from trueness.study.task import Task
 
 EXACT, NOMINAL, COVERAGE = "exact", "nominal", "coverage"
 WATCHED = ("total", "gold")
@@ -64,35 +64,23 @@ class _Setting:
         return self.truth[PARTS.index(part) :: len(PARTS)]
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Simulated comparisons, each condition at each number of items.
 
     Parameters
     ----------
-    declaration : Declaration
-    seed : int
-        Each row has a generator of its own, made of the seed and its place.
-    repeats : int
-        Comparisons of each row.
-    progress : callable, optional
-        Is told what comes next.
+    task : Task
+        ``seed``: each row has a generator of its own, made of the seed and its place.
+        ``repeats``: comparisons of each row.
     """
-    inputs.only(declaration.id)
-    knobs = declaration.table("simulation")
+    task.only()
+    knobs = task.declaration.table("simulation")
     judge = Judge(float(knobs["judged_at"]), float(knobs["slack"]))
     rows: list[Mapping[str, Json]] = []
-    for place, (name, condition, setting) in enumerate(_settings(declaration)):
-        if progress is not None:
-            progress(name)
-        rng = np.random.default_rng([seed, place])
-        tally, verdicts = _simulate(setting, rng, repeats)
+    for place, (name, condition, setting) in enumerate(_settings(task.declaration)):
+        task.say(name)
+        rng = np.random.default_rng([task.seed, place])
+        tally, verdicts = _simulate(setting, rng, task.repeats)
         found = tally.records(judge)
         rows.append(_row(name, condition, setting, readings=found, verdicts=verdicts))
     readings = [
@@ -105,8 +93,8 @@ def run(
     made = int(knobs["replicates"]) * 10
     return Found(
         rows=tuple(rows),
-        contrasts={c.name: contrast_record(c.name, readings) for c in declaration.contrasts},
-        draws={"repeats": repeats, "k": int(declaration.table("draws")["k"])},
+        contrasts={c.name: contrast_record(c.name, readings) for c in task.declaration.contrasts},
+        draws={"repeats": task.repeats, "k": int(task.declaration.table("draws")["k"])},
         notes=(
             f"Band and sign flip: {made} resamples or patterns; defaults make up to 100,000.",
             "Greedy answers are one further draw of each item's law.",

@@ -1,7 +1,7 @@
 """What a block's Jacobian costs against five passes of its model, by width."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,14 +11,13 @@ from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json
 from trueness.stats.block_power import TopValues
 from trueness.study.asked import not_applicable
-from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.inside_inputs import opened
 from trueness.study.prices import Calls, Price, price_of
 from trueness.study.published import published_of
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 ENOUGH = 10.0
 """How much cheaper than the whole sequence's derivative the row's has to be."""
@@ -33,51 +32,40 @@ _WORTH = (
 )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Times of the named model, and of Llamas of random weights, one width after the other.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``model``.
-    seed : int
-        Of prompts and weights.
-    repeats : int
-        At most so many widths.
-    progress : callable, optional
+    task : Task
+        ``inputs``: ``model``.
+        ``seed``: of prompts and weights.
+        ``repeats``: at most so many widths.
     """
-    inputs.only(declaration.id, "model")
-    widths = levels(declaration, "width", int)[:repeats]
+    task.only("model")
+    widths = levels(task.declaration, "width", int)[: task.repeats]
     (blocks,), (n_tokens,), (k,), (forwards,) = (
-        levels(declaration, name, int) for name in ("blocks", "tokens", "values", "forwards")
+        levels(task.declaration, name, int) for name in ("blocks", "tokens", "values", "forwards")
     )
-    calls = Calls(*levels(declaration, "calls", int))
-    rng = np.random.default_rng(seed)
+    calls = Calls(*levels(task.declaration, "calls", int))
+    rng = np.random.default_rng(task.seed)
     prices = []
-    with opened(declaration, inputs) as model:
+    with opened(task) as model:
         if isinstance(model, str):
-            return not_applicable(declaration, repeats, model)
+            return not_applicable(task, model)
         given: Any = model
         identity = dict(model.identity)
         prompt = rng.integers(model.tokenizer.n_vocabulary, size=n_tokens).tolist()
-        _say(progress, str(identity["model"]))
+        task.say(str(identity["model"]))
         prices.append(price_of("model", given, prompt, k=k, calls=calls))
     try:
         for width in widths:
-            _say(progress, f"Llama of width {width}")
-            drawn: Any = drawn_llama(width, blocks=blocks, seed=seed)
+            task.say(f"Llama of width {width}")
+            drawn: Any = drawn_llama(width, blocks=blocks, seed=task.seed)
             prompt = rng.integers(drawn.tokenizer.n_vocabulary, size=n_tokens).tolist()
             prices.append(price_of(f"llama_{width}", drawn, prompt, k=k, calls=calls))
     except MissingExtraError as error:
-        return not_applicable(declaration, repeats, str(error))
+        return not_applicable(task, str(error))
     rows = tuple(_row(price, n_tokens, forwards) for price in prices)
     return Found(
         rows=rows,
@@ -85,18 +73,13 @@ def run(
             "jacobian_against_forwards": _crossing(prices[1:], forwards),
             "row_against_sequence": _faster(prices),
         },
-        draws={"repeats": repeats, "calls": calls.cheap, "dear_calls": calls.dear},
+        draws={"repeats": task.repeats, "calls": calls.cheap, "dear_calls": calls.dear},
         notes=(_TIMES, _WORTH),
-        published=published_of(declaration, {"rows": list(rows)}),
+        published=published_of(task.declaration, {"rows": list(rows)}),
         forwards=len(prices) * (calls.cheap + 3),
         model=identity,
         table=tuple(_table(prices)),
     )
-
-
-def _say(progress: Callable[[str], None] | None, text: str) -> None:
-    if progress is not None:
-        progress(text)
 
 
 def _row(price: Price, n_tokens: int, forwards: int) -> Record:

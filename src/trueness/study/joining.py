@@ -1,6 +1,6 @@
 """What several wordings of one question recover together, and where they disagree."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,43 +10,35 @@ from trueness.sensors.orbits.recovery import grid
 from trueness.sensors.orbits.slots import slots_of
 from trueness.stats.recovery import joint_blocks
 from trueness.study.asked import Asked, ask_declared, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.declared import declared_by, params_of
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import measured, only_template, part_of
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.study.views import decoded
 from trueness.table import AnswerTable, Relation
 
 INJECTIVE = "injective"
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Orbits of one wording and of all together, and what the assignment decodes.
 
     The join has no certificate of wrong answers, and none is given.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     rows = [_row(asked, r, c) for r in asked.relations for c in asked.table.conditions]
-    named = {c.name: c.a.rpartition(" ")[2] for c in declaration.contrasts}
+    named = {c.name: c.a.rpartition(" ")[2] for c in task.declaration.contrasts}
     contrasts = {name: _contrast(asked, rows, condition) for name, condition in named.items()}
     above = sum(bool(row["decodes_above_the_ceiling"]) for row in rows)
-    return found_of(declaration, asked, rows, contrasts, repeats=repeats, n_above_ceiling=above)
+    return found_of(task, asked, rows, contrasts, n_above_ceiling=above)
 
 
 def _row(asked: Asked, relation: str, condition: str) -> Record:

@@ -12,14 +12,12 @@ from trueness.contract.serial import Json
 from trueness.contract.states import State
 from trueness.study.assessed import above_half, absent
 from trueness.study.crossed import Floats, kept
-from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol, Scored, scored_from, scored_of
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.slices import Slice, slices_of
+from trueness.study.task import Task
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = THREE_WAY
 ORDERS: Mapping[str, tuple[str, str, str]] = {
@@ -52,40 +50,28 @@ class Probabilities:
     outputs: Floats
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """What each reading of an entailment model's outputs is worth.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        A model is a cross-encoder by name or folder; without one the mechanics run.
-    seed : int
-        Of the scripted model and of resamples.
-    repeats : int
-        Groups of the slice.
-    progress : callable, optional
+    task : Task
+        ``inputs``: a model is a cross-encoder by name or folder; without one the mechanics run.
+        ``seed``: of the scripted model and of resamples.
+        ``repeats``: groups of the slice.
     """
-    inputs.only(declaration.id, "data", "world", "model")
-    (part,) = slices_of(declaration.slices, inputs, seed=seed, most=repeats)
-    if progress is not None:
-        progress(f"judging {len(part.table)} claims")
-    place = levels(declaration, "place", int)[0]
-    entailer = None if inputs.model is None else CrossEncoder(inputs.model)
-    made = scripted(part, seed) if entailer is None else [judged_by(entailer, part, place)]
+    task.only("data", "world", "model")
+    (part,) = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
+    task.say(f"judging {len(part.table)} claims")
+    place = levels(task.declaration, "place", int)[0]
+    entailer = None if task.inputs.model is None else CrossEncoder(task.inputs.model)
+    made = scripted(part, task.seed) if entailer is None else [judged_by(entailer, part, place)]
     table = [scored.to_record() for scored in (_scored(part, one, place) for one in made)]
-    rows, contrasts = judged(table, Protocol(seed=seed))
+    rows, contrasts = judged(table, Protocol(seed=task.seed))
     return Found(
         rows=rows,
         contrasts=contrasts,
-        draws={"repeats": repeats, "place": place},
+        draws={"repeats": task.repeats, "place": place},
         notes=() if entailer is not None else (f"{MECHANICS[0].upper()}{MECHANICS[1:]}.",),
         data=(part.record(),),
         model=None if entailer is None else dict(entailer.identity),

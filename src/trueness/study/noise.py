@@ -1,6 +1,6 @@
 """Noise on input embeddings: its best level, and whether a certificate can find it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.serial import Json
 from trueness.study.asked import Asked, ask_declared, declared_conditions, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import (
     accuracy_of,
     mean_record,
@@ -21,6 +19,7 @@ from trueness.study.partitions import (
     surplus,
 )
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.study.views import voted
 from trueness.table import AnswerTable
 
@@ -29,27 +28,18 @@ Floats = NDArray[np.float64]
 EDGE = "still falling at the edge of the grid; extend it"
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Votes of many noisy draws at each level; the best level is tested on other draws.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    draws = int(declaration.table("draws")["k"])
-    declared, _ = declared_conditions(declaration)
+    draws = int(task.declaration.table("draws")["k"])
+    declared, _ = declared_conditions(task.declaration)
     used = tuple(replace(c, draws=draws) if c.noise else c for c in declared)
-    asked = ask_declared(
-        declaration, inputs, seed=seed, repeats=repeats, progress=progress, conditions=used
-    )
+    asked = ask_declared(task, conditions=used)
     if isinstance(asked, Found):
         return asked
     levels = {c.name: c.noise for c in used}
@@ -59,9 +49,9 @@ def run(
         found = [_row(asked, relation, name, sigma) for name, sigma in levels.items()]
         chosen = _chosen(relation, found)
         rows += [*found, chosen]
-        contrasts |= _contrasts(asked, relation, levels, seed)
+        contrasts |= _contrasts(asked, relation, levels, task.seed)
     notes = [str(row["edge"]) for row in rows if row.get("edge")]
-    made = found_of(declaration, asked, rows, contrasts, repeats=repeats, k=draws)
+    made = found_of(task, asked, rows, contrasts, k=draws)
     return replace(made, notes=(*made.notes, *notes))
 
 

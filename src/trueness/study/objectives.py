@@ -13,10 +13,8 @@ from trueness.sensors.orbits import Declaration
 from trueness.stats.mcnemar import mcnemar
 from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.choosing import choose_condition
-from trueness.study.declarations import Declaration as Declared
 from trueness.study.declared import params_of
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import (
     measured,
     only_template,
@@ -25,6 +23,7 @@ from trueness.study.partitions import (
     right_by_entity,
 )
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.table import AnswerTable, Column, Relation
 
 GARBAGE = "distinct_garbage"
@@ -44,28 +43,21 @@ class Objective:
     measure: Callable[[Relation], Measure]
 
 
-def run(
-    declaration: Declared,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """What each objective chooses, and what that does to accuracy.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     rows = [row for name in asked.relations for row in _rows(asked, name)]
     chosen = [row for row in rows if "chosen" in row]
-    contrasts = {c.name: _contrast(asked, chosen, c.name) for c in declaration.contrasts}
-    return found_of(declaration, asked, rows, contrasts, repeats=repeats)
+    contrasts = {c.name: _contrast(asked, chosen, c.name) for c in task.declaration.contrasts}
+    return found_of(task, asked, rows, contrasts)
 
 
 def _label_free(identity: str) -> Callable[[Relation], Measure]:

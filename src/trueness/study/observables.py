@@ -1,6 +1,5 @@
 """What is compared: the first token, a few tokens as they are, or the extracted answer."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from time import monotonic
 
@@ -8,11 +7,10 @@ import numpy as np
 
 from trueness.contract.serial import Json
 from trueness.study.asked import Asked, ask_declared, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import measured, part_of, right_by_entity
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.table import AnswerTable
 
 FIRST, SHORT, LONG = "first_token", "four_tokens", "extracted"
@@ -23,28 +21,19 @@ _WAYS: dict[str, dict[str, object]] = {
 }
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """The same questions read in three ways; what is certified under each, and what is wrong.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
     rows: list[Record] = list[Record]()
     tables: dict[str, Asked] = {}
     for way, words in _WAYS.items():
         start = monotonic()
-        asked = ask_declared(
-            declaration, inputs, seed=seed, repeats=repeats, progress=progress, **words
-        )
+        asked = ask_declared(task, **words)
         if isinstance(asked, Found):
             return asked
         seconds = round(monotonic() - start, 1)
@@ -55,7 +44,7 @@ def run(
         "first_token_above_string": _contrast(tables, FIRST, LONG),
         "four_tokens_above_extracted": _contrast(tables, SHORT, LONG),
     }
-    found = found_of(declaration, tables[LONG], rows, contrasts, repeats=repeats)
+    found = found_of(task, tables[LONG], rows, contrasts)
     return _with_all(found, tables)
 
 

@@ -4,7 +4,7 @@ Claims that someone labelled; supported claims against the nearest or any foreig
 recombined bindings. A world or a file of the user's takes the place of the shipped slices.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,10 +14,8 @@ from trueness.backends.embedder import Embedder
 from trueness.contract.errors import NoNegativePossible
 from trueness.contract.serial import Json
 from trueness.sensors.claims import vectors_of
-from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import vectors_of as with_vectors
 from trueness.study.guards import Pool
-from trueness.study.inputs import Inputs
 from trueness.study.negatives import Negatives, deranged
 from trueness.study.protocol import Protocol
 from trueness.study.searched import evidence_centroids, hard_centroid
@@ -30,6 +28,7 @@ from trueness.study.slices import (
     embedder_of,
     slices_of,
 )
+from trueness.study.task import Task
 from trueness.table.column import Column
 from trueness.table.evidence import EvidenceTable
 
@@ -82,7 +81,7 @@ class Bench:
 
     Parameters
     ----------
-    declaration : Declaration
+    task : Task
     protocol : Protocol
     populations : mapping of str to Population
     absent : mapping of str to str
@@ -90,66 +89,34 @@ class Bench:
     embedder : Embedder
     data : tuple of mapping
         Records of the slices.
-    inputs : Inputs
-    sources : int
-        Groups of each slice at most.
-    progress : callable or None
     """
 
-    declaration: Declaration
+    task: Task
     protocol: Protocol
     populations: Mapping[str, Population]
     absent: Mapping[str, str]
     embedder: Embedder
     data: tuple[Mapping[str, Json], ...]
-    inputs: Inputs
-    sources: int
-    progress: Callable[[str], None] | None = None
-
-    def say(self, what: str) -> None:
-        """Tell what comes next."""
-        if self.progress is not None:
-            self.progress(what)
 
 
-def opened(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Bench:
-    """Data read, embedded and put into populations.
-
-    Parameters
-    ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-    repeats : int
-        Groups of each slice at most.
-    progress : callable, optional
-    """
-    inputs.only(declaration.id, "data", "embedder", "world")
-    found = slices_of(declaration.slices, inputs, seed=seed, most=repeats)
-    embedder = embedder_of(found, inputs)
+def opened(task: Task) -> Bench:
+    """Data read, embedded and put into populations; ``repeats`` are groups of each slice."""
+    task.only("data", "embedder", "world")
+    found = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
+    embedder = embedder_of(found, task.inputs)
     populations: dict[str, Population] = {}
     absent: dict[str, str] = {}
     for part in found:
-        ready = with_vectors(part, embedder, progress)
-        for made in populations_of(ready, seed=seed, absent=absent):
+        ready = with_vectors(part, embedder, task.progress)
+        for made in populations_of(ready, seed=task.seed, absent=absent):
             populations.setdefault(made.name, made)
     return Bench(
-        declaration,
-        Protocol.of(declaration.table("protocol"), seed=seed),
+        task,
+        Protocol.of(task.declaration.table("protocol"), seed=task.seed),
         populations,
         absent,
         embedder,
         tuple(part.record() for part in found),
-        inputs,
-        repeats,
-        progress,
     )
 
 

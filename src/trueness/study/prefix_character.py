@@ -1,44 +1,36 @@
 """The character of a prefix, at a fixed count of tokens: does it move retrieval."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from trueness.contract.serial import Json
 from trueness.stats.crossed_means import between_share
 from trueness.study.asked import Asked, ask_declared, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import matrix, mean_record, measured
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 PROSE, PERMUTED, NONE = "prose", "permuted", "none"
 _PERMUTED, _BARE = "prose_permuted_", "prose_none_"
 UNIT = "passages and entities, crossed"
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Accuracy and orbits by class of prefix, each class with its members.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     rows = [row for relation in asked.relations for row in rows_of_relation(asked, relation)]
-    contrasts = {c.name: contrast(asked, c.name, seed) for c in declaration.contrasts}
-    return found_of(declaration, asked, rows, contrasts, repeats=repeats)
+    contrasts = {c.name: contrast(asked, c.name, task.seed) for c in task.declaration.contrasts}
+    return found_of(task, asked, rows, contrasts)
 
 
 def rows_of_relation(asked: Asked, relation: str) -> list[Record]:

@@ -1,7 +1,5 @@
 """Length of a prefix against its character: which of the two moves answers."""
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,12 +7,11 @@ from trueness.contract.serial import Json
 from trueness.sensors import orbits
 from trueness.stats.crossed_means import log_slopes
 from trueness.study.asked import Asked, ask_declared, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.declared import declared_by, params_of
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import matrix, mean_record, measured, part_of
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 Floats = NDArray[np.float64]
 
@@ -22,27 +19,20 @@ UNIT = "passages and entities, crossed"
 _MOVED = ("pairs_merged", "pairs_split", "churn", "variation_of_information", "adjusted_rand")
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Accuracy at each length of prose and of its permutations, and its slope per doubling.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     rows = [_row(asked, r, c) for r in asked.relations for c in asked.table.conditions]
     lengths = sorted({length(c) for c in asked.table.conditions} - {0})
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(task.seed)
     prose = {n: _block(asked, "prose", n) for n in lengths}
     permuted = {n: _block(asked, "shuffled", n) for n in lengths}
     slopes = log_slopes([prose[n] for n in lengths], lengths)
@@ -51,9 +41,7 @@ def run(
         "slope": mean_record(slopes, rng, UNIT),
         "character": mean_record(between, rng, UNIT),
     }
-    return found_of(
-        declaration, asked, rows, contrasts, repeats=repeats, lengths=list[Json](lengths)
-    )
+    return found_of(task, asked, rows, contrasts, lengths=list[Json](lengths))
 
 
 def length(condition: str) -> int:

@@ -1,7 +1,7 @@
 """A prefix chosen on half of the entities, and what it does to the other half."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 from trueness.contract.serial import Json
 from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.choosing import choose_condition
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import matrix, mean_record, measured, part_of, reading_of
 from trueness.study.results import Record
+from trueness.study.task import Task
 from trueness.table import AnswerTable
 
 Floats = NDArray[np.float64]
@@ -22,26 +21,19 @@ Floats = NDArray[np.float64]
 _MIN_COMMON = Fraction(9, 10)
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Held-out gain of the prefix that the certificate chooses, over many halves.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
-    splits = int(declaration.table("draws")["splits"])
-    rng = np.random.default_rng(seed)
+    splits = int(task.declaration.table("draws")["splits"])
+    rng = np.random.default_rng(task.seed)
     rows = list[Record]()
     contrasts = dict[str, Record]()
     for relation in asked.relations:
@@ -51,7 +43,7 @@ def run(
         rows.append(row)
         found = mean_record(gains[np.newaxis], rng, "entities; the prefixes as they are")
         contrasts[f"gain_{relation}"] = {**found, **_moves(gains)}
-    return found_of(declaration, asked, rows, contrasts, repeats=repeats, splits=splits)
+    return found_of(task, asked, rows, contrasts, splits=splits)
 
 
 def _halves(

@@ -1,6 +1,6 @@
 """What a system prompt costs: in its role and as plain text, each in three wordings."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,8 @@ from trueness.contract.serial import Json
 from trueness.sensors import orbits
 from trueness.sensors.orbits import Params
 from trueness.study.asked import Asked, ask_declared, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.declared import declared_by, params_of
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import (
     certified_shares,
     matrix,
@@ -22,6 +20,7 @@ from trueness.study.partitions import (
     part_of,
 )
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 Floats = NDArray[np.float64]
 
@@ -31,27 +30,20 @@ _MOVED = (
 )  # fmt: skip
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Every prompt against none: answers changed, pairs merged and split, errors certified.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     rows = [_row(asked, r, c) for r in asked.relations for c in asked.table.conditions]
-    contrasts = {c.name: _contrast(asked, c.name, seed) for c in declaration.contrasts}
-    return found_of(declaration, asked, rows, contrasts, repeats=repeats)
+    contrasts = {c.name: _contrast(asked, c.name, task.seed) for c in task.declaration.contrasts}
+    return found_of(task, asked, rows, contrasts)
 
 
 def _row(asked: Asked, relation: str, condition: str) -> Record:

@@ -1,33 +1,23 @@
 """The simulated promise of a threshold, as a study with a result."""
 
-from collections.abc import Callable
-
 from trueness.contract.serial import Json
 from trueness.study.calibration_proof import ProofRow, calibration_proof
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
+from trueness.study.task import Task
 
 _FAIL = "fail"
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """The proof with so many calibrations of each cell; parameters as for every study."""
-    inputs.only(declaration.id)
-    proof = calibration_proof(seed=seed, calibrations=repeats, progress=progress)
+    task.only()
+    proof = calibration_proof(seed=task.seed, calibrations=task.repeats, progress=task.progress)
     failing = [row for row in proof.rows if row.must == _FAIL]
     holding = [row for row in proof.rows if row.must != _FAIL]
     return Found(
         rows=tuple({"name": _name(row), **row.to_dict()} for row in proof.rows),
         contrasts={"promise": _contrast(holding), "procedures_that_fail": _contrast(failing)},
-        draws={"repeats": repeats},
+        draws={"repeats": task.repeats},
     )
 
 

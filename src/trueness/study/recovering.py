@@ -1,6 +1,6 @@
 """Is the entity still linearly readable when the answer is wrong? Probes at every layer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,11 +16,11 @@ from trueness.study.asked import not_applicable
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.inside_inputs import Items, WhiteBox, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 NAMED_ACCURACY = 0.1
 """What the printed power is for."""
@@ -29,41 +29,31 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Probes of the entity on wordings left out, and of a shared label on entities left out.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        ``model``.
-    seed : int
-        Of permutations and resamples.
-    repeats : int
-        At most so many entities.
-    progress : callable, optional
+    task : Task
+        ``inputs``: ``model``.
+        ``seed``: of permutations and resamples.
+        ``repeats``: at most so many entities.
     """
-    inputs.only(declaration.id, "model")
-    identity_of, shared = map(str, declaration.table("inputs")["relations"])
-    with opened(declaration, inputs) as model:
+    task.only("model")
+    identity_of, shared = map(str, task.declaration.table("inputs")["relations"])
+    with opened(task) as model:
         if isinstance(model, str):
-            return not_applicable(declaration, repeats, model)
-        sets = [Items.of(name, model.tokenizer, most=repeats) for name in (identity_of, shared)]
+            return not_applicable(task, model)
+        sets = [
+            Items.of(name, model.tokenizer, most=task.repeats) for name in (identity_of, shared)
+        ]
         states = []
         for items in sets:
-            if progress is not None:
-                progress(f"states of {items.relation.name}")
+            task.say(f"states of {items.relation.name}")
             states.append(model.hidden_states(items.prompts)[:, :, 0])
         wrong = _wrong(model, sets[0])
         identity = dict(model.identity)
-    rules = Rules.of(declaration, seed, states[0].shape[1])
+    rules = Rules.of(task.declaration, task.seed, states[0].shape[1])
     entity = probe_entity(states[0], sets[0], wrong, rules)
     label = probe_shared(states[1], sets[1], rules)
     rows = (*_entity_rows(entity, wrong), *_label_rows(label))
@@ -74,14 +64,14 @@ def run(
             "shared_label": _shared(label),
         },
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "n_items": len(wrong),
             "n_wrong": int(wrong.sum()),
             "entry": rules.entry,
             "permutations": rules.permutations,
             "resamples": rules.resamples,
         },
-        published=published_of(declaration, {"rows": list(rows)}),
+        published=published_of(task.declaration, {"rows": list(rows)}),
         forwards=len(wrong) + sum(len(items.prompts) for items in sets),
         data=tuple(
             relation_record(name, items.relation)

@@ -22,11 +22,10 @@ from trueness.study.crossed import Crossed, Floats, Ints, kept
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.searched import hard_centroid
+from trueness.study.task import Task
 
 RELATIVE = "relative"
 BASE = "base"
@@ -67,38 +66,26 @@ class Settings:
         return (BASE, *(f"{DROP}_{k}" for k in self.dropped), *kinds)
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """Energies of claims whose evidence lost or gained passages, and the gate's verdicts.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-        Of the halves and of the passages drawn.
-    repeats : int
-        Groups of the slice.
-    progress : callable, optional
+    task : Task
+        ``seed``: of the halves and of the passages drawn.
+        ``repeats``: groups of the slice.
     """
-    settings = Settings.of(declaration, seed)
-    found = ready(declaration, inputs=inputs, seed=seed, most=repeats, progress=progress)
+    settings = Settings.of(task.declaration, task.seed)
+    found = ready(task)
     (part,) = found.slices
     crossed = Crossed.of(part.table, ~part.unsupported)
-    if progress is not None:
-        progress(f"changing the evidence of {len(crossed)} claims")
-    table = tuple(_measured(crossed, settings, seed))
+    task.say(f"changing the evidence of {len(crossed)} claims")
+    table = tuple(_measured(crossed, settings, task.seed))
     rows, contrasts = judged(table, settings)
     return Found(
         rows=rows,
         contrasts=contrasts,
-        draws={"repeats": repeats, "budget": settings.budget, "level": settings.level},
+        draws={"repeats": task.repeats, "budget": settings.budget, "level": settings.level},
         data=found.data(),
         model=found.model(),
         table=table,

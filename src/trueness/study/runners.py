@@ -1,12 +1,10 @@
 """Which module carries which study out: the one place that knows them."""
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import Protocol
 
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
+from trueness.study.task import Task
 
 RUNNERS = {
     "C1": "trueness.study.controls",
@@ -53,22 +51,12 @@ RUNNERS = {
 }
 """The id of a study, and the module whose ``run`` carries it out."""
 
-Progress = Callable[[str], None]
-
 
 class Runner(Protocol):
     """What carries a study out."""
 
-    def __call__(
-        self,
-        declaration: Declaration,
-        *,
-        inputs: Inputs,
-        seed: int,
-        repeats: int,
-        progress: Progress | None,
-    ) -> Found:
-        """Rows and contrasts of so many repeats, or of so many groups of each slice of data."""
+    def __call__(self, task: Task) -> Found:
+        """Rows and contrasts of one run."""
         ...
 
 

@@ -19,14 +19,13 @@ from trueness.study.crossed import Crossed
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.negatives import rate_name, sample_to_read
 from trueness.study.protocol import Protocol
 from trueness.study.published import published_of
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.search_budget import SearchRow, search_budget
 from trueness.study.searched import SearchCurve, value_aware
+from trueness.study.task import Task
 
 CALIBRATION, EVALUATION = "calibration", "evaluation"
 UNREAD = 50
@@ -57,14 +56,7 @@ class Settings:
         )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """Accepted share of the safest foreign evidence among the K nearest, for growing K.
 
     All sources are the corpus that is searched; the claims of one half calibrate, those of the
@@ -72,20 +64,15 @@ def run(
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-        Of the halves and of what is written out.
-    repeats : int
-        Groups of the slice.
-    progress : callable, optional
+    task : Task
+        ``seed``: of the halves and of what is written out.
+        ``repeats``: groups of the slice.
     """
-    settings = Settings.of(declaration, seed)
-    found = ready(declaration, inputs=inputs, seed=seed, most=repeats, progress=progress)
+    settings = Settings.of(task.declaration, task.seed)
+    found = ready(task)
     (part,) = found.slices
     crossed = Crossed.of(part.table, ~part.unsupported)
-    if progress is not None:
-        progress(f"measuring {len(crossed)} claims against {len(crossed)} sources")
+    task.say(f"measuring {len(crossed)} claims against {len(crossed)} sources")
     grid = crossed.grid()
     curve = value_aware(
         crossed.pool(),
@@ -94,15 +81,15 @@ def run(
         score=lambda claim, rows: grid[claim, rows],
         budgets=settings.ks,
     )
-    table = [*_halves(curve, crossed.groups, seed)]
+    table = [*_halves(curve, crossed.groups, task.seed)]
     rows, contrasts = judged(table, settings)
     taus: list[Any] = [row["tau_without"] for row in rows]
-    unread = list(_unread(crossed, curve, table[1], taus[-1], seed)) if taus else []
+    unread = list(_unread(crossed, curve, table[1], taus[-1], task.seed)) if taus else []
     return Found(
         rows=rows,
         contrasts=contrasts,
         draws={
-            "repeats": repeats,
+            "repeats": task.repeats,
             "budget": settings.budget,
             "level": settings.level,
             "rate": rate_name(unread),
@@ -110,7 +97,7 @@ def run(
             "excluded": dict(curve.excluded),
         },
         notes=(_UNREAD_NOTE,),
-        published=published_of(declaration, {"rows": rows}),
+        published=published_of(task.declaration, {"rows": rows}),
         data=found.data(),
         model=found.model(),
         table=(*table, *unread),

@@ -19,11 +19,10 @@ from trueness.study.crossed import Floats, kept
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol, Scored, scored_of
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.slices import Slice
+from trueness.study.task import Task
 from trueness.table.column import Column
 from trueness.table.evidence import EvidenceTable, Marked
 
@@ -59,34 +58,23 @@ class Settings:
         )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """Sentences of each label that a rule on length would never show to the measure.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-    seed : int
-        Of the resamples.
-    repeats : int
-        Groups of each slice.
-    progress : callable, optional
+    task : Task
+        ``seed``: of the resamples.
+        ``repeats``: groups of each slice.
     """
-    settings = Settings.of(declaration, seed)
-    found = ready(declaration, inputs=inputs, seed=seed, most=repeats, progress=progress)
+    settings = Settings.of(task.declaration, task.seed)
+    found = ready(task)
     table = [_record(part, settings) for part in found.slices]
     rows = tuple(row for record in table for row in rows_of(record, settings))
     return Found(
         rows=(*rows, _refusals()),
         contrasts=contrasts_of(rows, table, settings),
-        draws={"repeats": repeats, "length": settings.length, "least": settings.least},
+        draws={"repeats": task.repeats, "length": settings.length, "least": settings.least},
         data=found.data(),
         model=found.model(),
         table=tuple(table),

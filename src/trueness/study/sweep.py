@@ -1,6 +1,6 @@
 """Do the certificates hold, and how loose are they? Every relation under three conditions."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 import numpy as np
@@ -8,36 +8,28 @@ import numpy as np
 from trueness.contract import Reading
 from trueness.contract.serial import Json
 from trueness.study.asked import Asked, ask_declared, found_of
-from trueness.study.declarations import Declaration
 from trueness.study.found import Found
-from trueness.study.inputs import Inputs
 from trueness.study.partitions import Measured, measured, part_of, right
 from trueness.study.results import Record
+from trueness.study.task import Task
 
 _WHERE = 12
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Callable[[str], None] | None = None,
-) -> Found:
+def run(task: Task) -> Found:
     """Certified against true errors, and proved against realised floors.
 
     Parameters
     ----------
-    repeats : int
-        At most so many entities of each relation.
+    task : Task
+        ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(declaration, inputs, seed=seed, repeats=repeats, progress=progress)
+    asked = ask_declared(task)
     if isinstance(asked, Found):
         return asked
     rows = tuple(rows_of_sweep(asked))
     contrasts = {"violations": _violations(rows), "slack": _slack(rows)}
-    return found_of(declaration, asked, rows, contrasts, repeats=repeats)
+    return found_of(task, asked, rows, contrasts)
 
 
 def rows_of_sweep(asked: Asked) -> Iterator[Record]:

@@ -31,9 +31,9 @@ from trueness.study.inputs import Inputs
 from trueness.study.lsa import LsaEmbedder
 from trueness.study.protocol import Protocol, scored_of
 from trueness.study.results import Record
-from trueness.study.runners import Progress
 from trueness.study.searched import hard_centroid
 from trueness.study.slices import Slice, slices_of
+from trueness.study.task import Task
 from trueness.table.evidence import EvidenceTable
 
 Vectors: TypeAlias = NDArray[np.float64]
@@ -64,38 +64,26 @@ class Settings:
         )
 
 
-def run(
-    declaration: Declaration,
-    *,
-    inputs: Inputs,
-    seed: int,
-    repeats: int,
-    progress: Progress | None,
-) -> Found:
+def run(task: Task) -> Found:
     """False acceptance at every embedder's threshold under every other.
 
     Parameters
     ----------
-    declaration : Declaration
-    inputs : Inputs
-        A named embedder stands in place of the embedded one.
-    seed : int
-        Of the halves.
-    repeats : int
-        Groups of the slice.
-    progress : callable, optional
+    task : Task
+        ``inputs``: a named embedder stands in place of the embedded one.
+        ``seed``: of the halves.
+        ``repeats``: groups of the slice.
     """
-    inputs.only(declaration.id, "data", "embedder", "world")
-    settings = Settings.of(declaration, seed)
-    (part,) = slices_of(declaration.slices, inputs, seed=seed, most=repeats)
-    opened, missing = _opened(part, inputs, settings)
+    task.only("data", "embedder", "world")
+    settings = Settings.of(task.declaration, task.seed)
+    (part,) = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
+    opened, missing = _opened(part, task.inputs, settings)
     groups = sorted(set(part.groups))
-    order = np.random.default_rng(seed).permutation(len(groups))
+    order = np.random.default_rng(task.seed).permutation(len(groups))
     first = {groups[i] for i in order[: len(groups) // 2].tolist()}
     table: list[Record] = []
     for name, embedder in opened.items():
-        if progress is not None:
-            progress(f"embedding {part.name} with {name}")
+        task.say(f"embedding {part.name} with {name}")
         vectors = _embedded(part.table, embedder, cached=part.embedder is None)
         table.append(_measured(name, embedder, vectors, part, first))
     rows, contrasts = judged(table, missing, settings)
@@ -103,9 +91,9 @@ def run(
         rows=rows,
         contrasts={
             c.name: contrasts.get(c.name, absent(_why(c.name, missing)))
-            for c in declaration.contrasts
+            for c in task.declaration.contrasts
         },
-        draws={"repeats": repeats, "budget": settings.budget, "level": settings.level},
+        draws={"repeats": task.repeats, "budget": settings.budget, "level": settings.level},
         notes=tuple(f"{name} was not run: {why}" for name, why in missing.items()),
         data=(part.record(),),
         model={"id": "several", "embedders": [dict(e.identity) for e in opened.values()]},
