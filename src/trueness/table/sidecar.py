@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.table.answers import AnswerTable
+from trueness.table.growing import ALL_DRAWS, growing_of, read_growing
 from trueness.table.writing import unwritable, whole_file
 
 SUFFIX = ".arrays.npz"
@@ -85,17 +86,35 @@ def replace_arrays(table: AnswerTable, path: str | Path) -> None:
     """
     if table.arrays:
         write_arrays(table, path)
-        return
+        _remove(growing_of(path))
+    else:
+        forget_arrays(path)
+
+
+def forget_arrays(path: str | Path) -> None:
+    """Take away the arrays beside a table that is gone.
+
+    Raises
+    ------
+    InputError
+        When that is not allowed.
+    """
+    _remove(sidecar_of(path))
+    _remove(growing_of(path))
+
+
+def _remove(path: Path) -> None:
     try:
-        sidecar_of(path).unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
     except OSError as error:
-        raise unwritable(sidecar_of(path), error) from error
+        raise unwritable(path, error) from error
 
 
 def beside(table: AnswerTable, path: str | Path) -> AnswerTable:
     """The table with the arrays that lie beside its file, if any do.
 
-    A row that they do not hold has nan; entries without a row belong to rows that are not here.
+    Those of a table that grew (`trueness.table.growing`) count before those written whole. A row
+    that neither holds has nan; entries without a row belong to rows that are not here.
 
     Parameters
     ----------
@@ -108,16 +127,19 @@ def beside(table: AnswerTable, path: str | Path) -> AnswerTable:
     InputError
         When the file holds no arrays with keys, or one key twice.
     """
-    found = sidecar_of(path)
-    if not found.is_file():
-        return table
-    keys, arrays = _read(found)
-    places = {key: i for i, key in enumerate(keys)}
-    if len(places) != len(keys):
-        msg = f"{found.name} holds a key twice; wanted one entry a row. Write it again."
-        raise InputError(msg)
-    rows = np.array([places.get(key, -1) for key in zip(*_keys(table), strict=True)], dtype=np.intp)
-    return replace(table, arrays={name: _picked(a, rows) for name, a in arrays.items()})
+    found, growing = sidecar_of(path), growing_of(path)
+    arrays: dict[str, Floats] = {}
+    if found.is_file():
+        keys, read = _read(found)
+        rows = _places(table, keys)
+        if len(set(keys)) != len(keys):
+            msg = f"{found.name} holds a key twice; wanted one entry a row. Write it again."
+            raise InputError(msg)
+        arrays |= {name: _picked(a, rows) for name, a in read.items()}
+    if growing.is_file():
+        for name, (keys, entries) in read_growing(growing).items():
+            arrays[name] = _filled(arrays.get(name), entries, _places(table, keys))
+    return replace(table, arrays=arrays) if arrays else table
 
 
 def joined(tables: Sequence[AnswerTable]) -> dict[str, Floats]:
@@ -169,6 +191,22 @@ def _read(path: Path) -> tuple[list[Key], dict[str, Floats]]:
         msg = f"{path.name} holds {odd[0]!r}, which is not one entry of numbers a key."
         raise InputError(msg)
     return keys, arrays
+
+
+def _places(table: AnswerTable, keys: Sequence[Key]) -> NDArray[np.intp]:
+    """Where the entry of each row stands: its own, or that of all draws; -1 where none is."""
+    at = {key: i for i, key in enumerate(keys)}
+    rows = zip(*_keys(table), strict=True)
+    found = (at.get((i, e, c), at.get((i, ALL_DRAWS, c), -1)) for i, e, c in rows)
+    return np.fromiter(found, np.intp, len(table))
+
+
+def _filled(before: Floats | None, entries: Floats, rows: NDArray[np.intp]) -> Floats:
+    """Entries by place; where there are none, what was there before."""
+    out = _picked(entries, rows)
+    if before is not None and before.shape == out.shape:
+        out[rows < 0] = before[rows < 0]
+    return out
 
 
 def _picked(array: Floats, rows: NDArray[np.intp]) -> Floats:
