@@ -1,4 +1,5 @@
 import json
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -300,3 +301,22 @@ def test_a_passage_that_names_an_answer_is_warned_of_and_recorded(tmp_path: Path
     assert any("'Paris'" in w for w in summary.warnings)
     header = json.loads(out.read_text("utf-8").splitlines()[0])
     assert header["protocols"]["leak"]["condition"]["names_in_text"] == ["Paris"]
+
+
+def test_progress_speaks_of_rows_on_the_disk_and_of_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, synced, shown = tmp_path / "t.jsonl", [0], []
+
+    def sync(_: int) -> None:
+        synced.append(len(_rows(out)))
+        time.sleep(0.002)  # a disk that takes its time
+
+    def look(safe: int, total: int, *_: object) -> None:
+        shown.append((safe, synced[-1], total))
+
+    monkeypatch.setattr("os.fsync", sync)
+    ask(QUIZ, _model("right"), CONDITIONS, out=out, epochs=40, batch_size=4, progress=look)
+    assert shown[-1] == (2160, 2160, 2160)
+    assert all(safe <= there for safe, there, _ in shown)
+    assert len(synced) < 2160 / 4 / 2  # several batches are synced together

@@ -11,6 +11,7 @@ from trueness.backends.scripted import ScriptedModel
 from trueness.collect import Quiz, ask, facts_of
 from trueness.collect.cost import cost_of
 from trueness.contract.errors import ProtocolError
+from trueness.table import journal
 
 QUIZ = Quiz(
     "number",
@@ -58,7 +59,10 @@ def test_failures_are_counted_by_reason(tmp_path: Path) -> None:
     assert f"{summary.n_errors} errors ({summary.errors[reason]} {reason}" in summary.lines()[0]
 
 
-def test_every_run_of_a_table_has_a_line_and_one_that_did_nothing_has_none(tmp_path: Path) -> None:
+def test_every_run_of_a_table_has_a_line_and_one_that_did_nothing_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "SYNC_SHARE", 1.0)  # every batch is synced, and shown
     out = tmp_path / "t.jsonl"
 
     def stop(safe: int, *_: object) -> None:

@@ -1,6 +1,8 @@
+import errno
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +117,85 @@ def test_a_full_disk_and_a_closed_folder_are_clear_errors(tmp_path: Path) -> Non
         AnswerJournal("/dev/full")
     with pytest.raises(InputError, match="cannot be written"):
         AnswerJournal(tmp_path / "absent" / "t.jsonl")
+
+
+def test_rows_are_in_the_file_at_once_and_synced_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, syncs = tmp_path / "t.jsonl", []
+
+    def sync(number: int) -> None:
+        syncs.append(number)
+        time.sleep(0.002)
+
+    monkeypatch.setattr("os.fsync", sync)
+    with AnswerJournal(path) as journal:
+        for i in range(300):
+            journal.append([row(f"e{i}")])
+            assert read_journal(path).rows_kept == i + 1
+        n = len(syncs)
+        assert 1 <= n < 100
+        journal.append([row("last")])
+        journal.sync()
+        assert journal.n_unsynced == 0
+        n = len(syncs)
+        journal.sync()
+        assert len(syncs) == n  # nothing is left to sync
+        journal.append([row("after")])
+        left = journal.n_unsynced
+    assert left == 1
+    assert len(syncs) == n + 1  # closing syncs
+
+
+def test_what_could_not_be_synced_is_taken_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.jsonl"
+
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    with AnswerJournal(path) as journal:
+        journal.append([row("a")])
+        journal.sync()
+        monkeypatch.setattr("os.fsync", fail)
+        with pytest.raises(InputError, match="the disk is broken"):
+            _append_and_sync(journal, "b")
+        assert read_journal(path).done == {("a", 1, "none")}
+        monkeypatch.undo()
+        journal.append([row("c")])
+    assert read_journal(path).done == {("a", 1, "none"), ("c", 1, "none")}
+
+
+def test_a_file_that_is_removed_meanwhile_is_noticed(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    with AnswerJournal(path) as journal:
+        journal.append([row("a")])
+        path.unlink()
+        with pytest.raises(InputError, match="it was removed while"):
+            _append_and_sync(journal, "b")
+
+
+def _append_and_sync(journal: AnswerJournal, item: str) -> None:
+    journal.append([row(item)])
+    journal.sync()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_row_that_does_not_fit_is_taken_back_whole(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    code = (
+        "import resource, sys\nfrom trueness.table import AnswerJournal\n"
+        "j = AnswerJournal(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "for i in range(1000):\n"
+        "    j.append([{'item': f'e{i}', 'epoch': 1, 'condition': 'none', 'answer': 'x' * 150}])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], check=False, capture_output=True, text=True
+    )
+    assert "InputError" in done.stderr
+    assert "cannot be written: File too large" in done.stderr
+    state = read_journal(path)
+    assert state.torn_lines == 0
+    assert state.rows_kept > 5

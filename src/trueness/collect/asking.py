@@ -54,7 +54,7 @@ def ask(
     """What the run did; the answers are in the table ``out``.
 
     Every entity in every chosen template under every condition, ``epochs`` times. On the first use
-    of a condition some prompts are asked again alone, before any row of it is written; every batch
+    of a condition some prompts are asked again alone, before any row of it is written; every row
     is on the disk before ``progress`` hears of it; every failure is a row marked ``error``. The
     empty condition ``none`` is always asked, and asked first.
 
@@ -139,7 +139,7 @@ def ask(
         for bound in plan.bound:
             keys = _keys(plan.items, draws[bound.condition.name], bound.condition.name)
             missing = journal.state.still_to_ask(keys, retry_errors=retry_errors)
-            tally.n_safe += len(keys) - len(missing)
+            tally.n_held += len(keys) - len(missing)
             first_use = checked is None or bound.condition.name in checked
             collector = Collector(
                 chooser(model, bound.condition),

@@ -66,6 +66,12 @@ class Collector:
 
     def collect(self) -> None:
         """Ask every missing question once; each answer or failure becomes a row on the disk."""
+        self._collect()
+        if self.journal.n_unsynced:
+            self.journal.sync()
+            self._acknowledge()
+
+    def _collect(self) -> None:
         requests = self._from_cache([self._request(*pair) for pair in self.asked.items()])
         if not requests:
             return
@@ -259,10 +265,15 @@ class Collector:
             else:
                 into |= kept
         self.tally.count(results, cached=cached)
-        self.tally.n_safe += len(results)
+        self.tally.n_held += len(results)
         self.tally.written.update(result.key for result in results)
-        if self.progress is not None and results:
-            self.progress(self.tally.n_safe, self.n_wanted, self.name, self.tally.errors)
+        if results and not self.journal.n_unsynced:
+            self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        """Show what is on the disk; rows that wait to be synced are not spoken of."""
+        if self.progress is not None:
+            self.progress(self.tally.n_held, self.n_wanted, self.name, self.tally.errors)
 
     def _seen(self, results: Sequence[Result]) -> Mapping[Key, Row]:
         """What the logits say beside free answers, where the model shows them."""

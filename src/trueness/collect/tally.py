@@ -34,7 +34,8 @@ class Tally:
     tokens_in: int = 0
     tokens_out: int = 0
     tokens_reused: int = 0
-    n_safe: int = 0
+    n_held: int = 0
+    """Rows wanted that the table holds, those of earlier runs included."""
     written: set[Key] = field(default_factory=set)
     checks: dict[str, SelfCheck] = field(default_factory=dict)
     reuse: dict[str, Reuse] = field(default_factory=dict)

@@ -1,8 +1,11 @@
-"""The answer table as it grows: appended, flushed and synced a batch at a time."""
+"""The answer table as it grows: written a batch at a time, synced several at a time."""
 
+import errno
 import json
 import os
+import stat
 import sys
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
@@ -21,6 +24,10 @@ from trueness.table.writing import dumps_row, unwritable
 
 RowKey = tuple[str, int, str]
 """(item, epoch, condition)."""
+SYNC_SHARE = 0.1
+"""The most of the time that is spent on syncing, about."""
+LONGEST_WAIT = 1.0
+"""Seconds after which written rows are synced with the next batch, however slow the disk is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,10 @@ def read_journal(path: str | Path) -> JournalState:
 class AnswerJournal:
     """An answer table that is open for appending; one process at a time.
 
+    What is appended is in the file at once, whatever becomes of this process. It is on the disk,
+    whatever becomes of the machine, once it was synced: with the next batch after a wait that keeps
+    syncing to a tenth of the time, and when the journal is closed.
+
     Parameters
     ----------
     path : path
@@ -112,11 +123,18 @@ class AnswerJournal:
     ) -> None:
         self.path = Path(path)
         self._file = _open(self.path)
+        self._regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         try:
             self.state = self._prepare(protocols or {}, extractor, facts or {}, resume=resume)
         except BaseException:
             self._file.close()
             raise
+        self._synced, self._n_unsynced, self._next_sync = self._end(), 0, 0.0
+
+    @property
+    def n_unsynced(self) -> int:
+        """Rows that were appended and would not survive a loss of power yet."""
+        return self._n_unsynced
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -125,19 +143,43 @@ class AnswerJournal:
         return (torn,) if self.state.torn_lines else ()
 
     def append(self, rows: Iterable[Mapping[str, Json]]) -> None:
-        """Append a batch; when this returns, the rows are on disk.
+        """Append a batch; when this returns, the rows are in the file, and synced when it is time.
 
         Raises
         ------
         InputError
             When the disk is full or the file was taken away; names the path.
         """
-        text = "".join(dumps_row(row) + "\n" for row in rows)
-        self._write(text)
+        lines = [dumps_row(row) + "\n" for row in rows]
+        self._write("".join(lines))
+        self._n_unsynced += len(lines)
+        if time.monotonic() >= self._next_sync:
+            self.sync()
+
+    def sync(self) -> None:
+        """Bring to the disk what was appended.
+
+        Raises
+        ------
+        InputError
+            When the system could not; what was not synced is taken back.
+        """
+        if not self._n_unsynced:
+            return
+        start = time.monotonic()
+        self._fsync(self._synced)
+        self._synced, self._n_unsynced = self._end(), 0
+        now = time.monotonic()
+        self._next_sync = now + min((now - start) * (1 / SYNC_SHARE - 1), LONGEST_WAIT)
 
     def close(self) -> None:
-        """Close the file and give up the lock."""
-        self._file.close()
+        """Sync, close the file and give up the lock."""
+        if self._file.closed:
+            return
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +200,7 @@ class AnswerJournal:
         *,
         resume: bool,
     ) -> JournalState:
-        state = read_journal(self.path) if self.path.is_file() else _EMPTY
+        state = read_journal(self.path) if self._regular else _EMPTY
         if (state.done or state.header) and not resume:
             msg = (
                 f"{self.path} exists and holds {state.rows_kept} rows; a new file was wanted. "
@@ -175,26 +217,48 @@ class AnswerJournal:
     def _repair(self, state: JournalState) -> None:
         if state.torn_lines:
             self._file.truncate(state.n_bytes)
-        if self.path.is_file():
+        if self._regular:
             self._file.seek(0, os.SEEK_END)
         if not state.ended:
             self._write("\n")
 
     def _write(self, text: str) -> None:
-        """Write all or nothing: what a full disk cut off is taken back."""
-        regular = self.path.is_file()
-        start = self._file.tell() if regular else 0
+        """Write all or nothing: what a full disk or an interrupt cut off is taken back."""
+        start = self._end()
         rest = memoryview(text.encode("utf-8"))
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
-            if regular:
-                os.fsync(self._file.fileno())
         except OSError as error:
-            if regular:
-                self._file.truncate(start)
-                self._file.seek(start)
+            self._take_back(start)
             raise unwritable(self.path, error) from error
+        except BaseException:
+            self._take_back(start)
+            raise
+
+    def _fsync(self, safe: int) -> None:
+        """Sync the file; where that fails, what lies behind ``safe`` bytes is taken back."""
+        try:
+            if self._regular:
+                os.fsync(self._file.fileno())
+                self._check_there()
+        except OSError as error:
+            self._take_back(safe)
+            self._n_unsynced = 0
+            raise unwritable(self.path, error) from error
+
+    def _check_there(self) -> None:
+        """Refuse to go on writing to a file that nobody could find any more."""
+        if not os.fstat(self._file.fileno()).st_nlink:
+            raise FileNotFoundError(errno.ENOENT, "it was removed while rows were written to it")
+
+    def _end(self) -> int:
+        return self._file.tell() if self._regular else 0
+
+    def _take_back(self, n_bytes: int) -> None:
+        if self._regular:
+            self._file.truncate(n_bytes)
+            self._file.seek(n_bytes)
 
 
 _EMPTY = JournalState(frozenset(), frozenset(), 0, None, 0)
