@@ -41,7 +41,10 @@ from trueness.cli.exits import Exit
 @click.option("--max-tokens", type=click.IntRange(min=1), help="Longest answer.")
 @click.option("--seed", type=int, help="Of every draw.")
 @click.option(
-    "--observe", "observable", metavar="WHAT", help="What is taken as the answer, e.g. string."
+    "--observe",
+    "observable",
+    metavar="WHAT",
+    help="What is taken as the answer, e.g. string; beside it one_pass, hidden_states.",
 )
 @click.option("--batch-size", type=click.IntRange(min=1), help="Requests in one call.")
 @options.server

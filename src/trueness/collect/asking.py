@@ -14,6 +14,7 @@ from trueness.collect.cache import RequestCache
 from trueness.collect.collecting import Collector, Progress
 from trueness.collect.conditions import NONE, Condition
 from trueness.collect.cost import recorded
+from trueness.collect.observers import Observers, check_recorded
 from trueness.collect.observing import Observable
 from trueness.collect.planning import check_distinct, plan_of, protocol_of
 from trueness.collect.questions import Question, Questionable
@@ -81,7 +82,9 @@ def ask(
         Of the run; every draw's own seed follows from it.
     max_tokens : int
         The most tokens a completion has; the first-token observable asks for one.
-    observable : {"string", "first_token"}
+    observable : str
+        What is taken as the answer, ``string`` or ``first_token``; with commas also what is
+        recorded beside it: ``one_pass``, ``hidden_states``.
     temperature, top_p : float
     near_tie : float or None
         In logits; None means the default for the model's number format.
@@ -123,15 +126,19 @@ def ask(
         said = model.identity  # dequantised weights are computed with exactly
         exact = said.get("quantisation") == "none" or said.get("dtype") == "float32"
         near_tie = NEAR_TIE if exact else NEAR_TIE_QUANTISED
-    length = 1 if observable == "first_token" else max_tokens
+    check_recorded(rule.recorded, model, [b.condition for b in plan.bound])
+    observers = Observers(model, rule.recorded)
+    length = 1 if rule.kind == "first_token" else max_tokens
     settings = Settings(batch_size, length, temperature, top_p, seed, near_tie)
     protocols = {b.condition.name: protocol_of(b, plan, model, rule, settings) for b in plan.bound}
     check_distinct(protocols)
     start = time.perf_counter()
-    with _open(out, protocols, rule, resume=resume) as journal, ExitStack() as at_end:
+    with _open(out, protocols, rule, observers, resume=resume) as journal, ExitStack() as at_end:
         tally = Tally(warnings=[*plan.warnings, *journal.notes])
         begun = journal.state.header is not None
         at_end.enter_context(recorded(out, tally, begun=begun))
+        tally.warnings.extend(observers.check_begun(journal.state.header or observers.header))
+        at_end.enter_context(observers.opened(out, begun=begun))
         draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
         n_wanted = len(plan.items) * sum(draws.values())
         beside = Beside.of(model, plan.items.values())
@@ -154,6 +161,7 @@ def ask(
                 RequestCache(cache) if cache is not None else None,
                 progress,
                 beside,
+                observers,
                 shares=first_use or shares,
                 checked=first_use,
                 deterministic=first_use or deterministic,
@@ -161,6 +169,7 @@ def ask(
             collector.collect()
             shares &= collector.shares
             deterministic &= collector.deterministic
+    tally.warnings.extend(observers.doubts)
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
     tally.warnings.extend(
         _doubt(out, epochs) if temperature > 0 and (epochs or 1) >= _SAME_DRAWS else ()
@@ -190,7 +199,12 @@ def _keys(items: Mapping[str, Question], epochs: int, condition: str) -> list[Ke
 
 
 def _open(
-    out: Path, protocols: Mapping[str, Protocol], rule: Observable, *, resume: bool
+    out: Path,
+    protocols: Mapping[str, Protocol],
+    rule: Observable,
+    observers: Observers,
+    *,
+    resume: bool,
 ) -> AnswerJournal:
     try:
         package = version("trueness")
@@ -202,7 +216,7 @@ def _open(
         protocols=protocols,
         resume=resume,
         extractor=rule.extractor,
-        facts={"versions": versions},
+        facts={"versions": versions, **observers.header},
     )
     try:
         _check_begun(journal, protocols)

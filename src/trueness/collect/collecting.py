@@ -10,6 +10,7 @@ from trueness.collect.beside import Beside
 from trueness.collect.binding import Bound
 from trueness.collect.cache import RequestCache, cache_key, describe
 from trueness.collect.completing import completed, streamed
+from trueness.collect.observers import Observers
 from trueness.collect.observing import Observable, Row
 from trueness.collect.questions import Question
 from trueness.collect.seeds import draw_seed
@@ -52,6 +53,7 @@ class Collector:
     cache: RequestCache | None = None
     progress: Progress | None = None
     beside: Beside | None = None
+    observers: Observers | None = None
     shares: bool = True
     """Whether the shared prefix may be reused; the self-check may find that it may not."""
     checked: bool = True
@@ -255,8 +257,11 @@ class Collector:
     ) -> None:
         """Write results as rows; ``into`` gathers those that are to be cached later."""
         if results:
-            seen = self._seen(results)
-            rows = [{**self._row(r, cached=cached), **seen.get(r.key, {})} for r in results]
+            seen, observed = self._seen(results), self._observed(results)
+            rows = [
+                {**self._row(r, cached=cached), **seen.get(r.key, {}), **observed.get(r.key, {})}
+                for r in results
+            ]
             self.journal.append(rows)
         if self.cache is not None and not cached:
             kept = {self._cache_key(r.key): r for r in results if r.error is None}
@@ -287,6 +292,13 @@ class Collector:
             self.beside = None
             self._warn(f"the logits beside its answers could not be read: {error}")
             return {}
+
+    def _observed(self, results: Sequence[Result]) -> Mapping[Key, Row]:
+        """What one pass shows behind free answers; those chosen from a list came otherwise."""
+        if self.observers is None or not self.observers.wanted or self.bound.answers:
+            return {}
+        came = (r.key for r in results if r.error is None)
+        return self.observers.columns([self._request(key, self.asked[key]) for key in came])
 
     def _to_cache(self, kept: dict[str, Result]) -> None:
         if self.cache is not None and kept:

@@ -1,4 +1,4 @@
-"""What of a completion is the answer: its short text, or its first token."""
+"""What of a completion is the answer, its short text or its first token, and what else is kept."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from trueness.contract.serial import Json
 from trueness.extract import extract, extractor_name
 
 OBSERVABLES = ("string", "first_token")
+RECORDED = ("one_pass", "hidden_states")
 _RULE = "first_token@1"
 Row = dict[str, Json]
 
@@ -26,20 +27,39 @@ class Observable:
         the id of the first token written.
     tokenizer : Tokenizer or None
         Needed for first tokens.
+    recorded : tuple of str
+        What of the pass behind it is recorded beside it: ``one_pass``, ``hidden_states``.
     """
 
     kind: str
     tokenizer: Tokenizer | None
+    recorded: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, kind: str, model: Model) -> "Observable":
-        """The rule for a model, refused where the model cannot show it."""
-        if kind not in OBSERVABLES:
-            msg = f"observable {kind!r} is not known; choose 'string' or 'first_token'."
+    def of(cls, wanted: str, model: Model) -> "Observable":
+        """The rule for a model, refused where the model cannot show it.
+
+        Parameters
+        ----------
+        wanted : str
+            With commas: one rule of `OBSERVABLES` at most, ``string`` where none is named, and what
+            is recorded beside it.
+        model : Model
+        """
+        names = [name.strip() for name in wanted.split(",")]
+        kinds = [name for name in names if name in OBSERVABLES]
+        recorded = tuple(name for name in RECORDED if name in names)
+        unknown = [name for name in names if name not in (*OBSERVABLES, *RECORDED)]
+        if unknown or len(kinds) > 1 or len(set(names)) < len(names):
+            msg = (
+                f"observable {wanted!r} is not known; choose 'string' or 'first_token', and beside "
+                f"it {' or '.join(map(repr, RECORDED))}, with commas."
+            )
             raise InputError(msg)
+        kind = kinds[0] if kinds else OBSERVABLES[0]
         if kind == "first_token":
             require_capability(model, "tokens", what="observable 'first_token'")
-        return cls(kind, model.tokenizer)
+        return cls(kind, model.tokenizer, recorded)
 
     @property
     def extractor(self) -> str:
