@@ -226,6 +226,17 @@ def test_a_page_and_the_kept_rows_are_written(tmp_path: Path) -> None:
     assert again["state"] == "SILENT"
 
 
+def test_kept_rows_keep_the_columns_that_play_no_part(tmp_path: Path) -> None:
+    text = "entity,answer,price,question\na,x,1,Q a\nb,x,2,Q b\nc,z,3,Q c\n"
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    run(tmp_path, "t.csv", "--relation", "injective", "--kept", "kept.csv", "-o", "k.parquet")
+    with (tmp_path / "kept.csv").open(encoding="utf-8", newline="") as file:
+        kept = list(csv.DictReader(file))
+    assert [(row["entity"], row["price"], row["question"]) for row in kept] == [("c", "3", "Q c")]
+    again = loaded(tmp_path, "k.parquet", "--relation", "injective")
+    assert again["details"]["n_answered"] == 1
+
+
 def test_rows_that_all_go_leave_a_file_that_says_so_and_can_be_told(constant: Path) -> None:
     run(constant, "constant.csv", "--relation", "injective", "-o", "kept.csv")
     head = (constant / "kept.csv").read_text("utf-8").split()

@@ -22,7 +22,14 @@ from trueness.contract import Decision, Direction, Reading, State, Verdict
 from trueness.contract.blocks import Statement
 from trueness.contract.errors import InputError
 from trueness.decide.replay import replay_choice
-from trueness.study.choosing import Standing, can_stop, choose_condition, stopped
+from trueness.sensors.orbits import Declaration
+from trueness.study.choosing import (
+    Standing,
+    can_stop,
+    choose_condition,
+    lists_answers,
+    stopped,
+)
 from trueness.table import OUTCOMES, AnswerTable, Column, Outcome, Protocol
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "asking.json"
@@ -413,3 +420,21 @@ def _object(value: object) -> dict[str, Any]:
 def _list(value: object) -> list[Any]:
     assert isinstance(value, list)
     return value
+
+
+@pytest.mark.parametrize(
+    ("words", "lists"),
+    [
+        ({"values": "integer", "low": 1, "high": 9}, True),
+        ({"values": "integer", "low": 1}, False),
+        ({"values": "integer", "high": 9}, False),
+        ({"values": "real", "low": 1, "high": 9}, False),
+        ({}, False),
+    ],
+)
+def test_ordered_whole_numbers_between_two_limits_are_an_answer_set(
+    words: dict[str, Any], *, lists: bool
+) -> None:
+    assert lists_answers(Declaration(relation="increasing", **words)) is lists
+    assert lists_answers(Declaration(relation="decreasing", **words)) is lists
+    assert not lists_answers(Declaration(relation="injective", **words))

@@ -1,15 +1,19 @@
 """Plans: the numbers, what they rest on, and what a goal does not take."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from trueness.api import read
 from trueness.api.planning import plan as planned
 from trueness.contract.blocks import Facts, Notes, Statement, Table
-from trueness.contract.errors import InputError
+from trueness.contract.errors import InputError, ProtocolError
+from trueness.contract.serial import Json
 from trueness.stats import planning
 from trueness.study.planned import GOALS, TAKES, Goal, Spread, plan
+from trueness.table import AnswerTable, Protocol
 
 FULL = {
     "difference": Goal("difference", effect=0.1),
@@ -137,3 +141,18 @@ def test_a_budget_needs_a_pilot_and_some_goals_need_none() -> None:
         planned(Goal("difference"), budget=100)
     with pytest.raises(InputError, match="needs no pilot"):
         planned(Goal("item"), pilot())
+
+
+def table_of(rows: list[dict[str, Any]], **protocol: Json) -> AnswerTable:
+    return replace(read(rows), protocols={"none": Protocol({"model": "m", **protocol})})
+
+
+def test_a_pilot_of_two_protocols_is_refused_unless_they_may_differ() -> None:
+    one, two = pilot()
+    goal = Goal("equivalence", margin=0.05)
+    arms = table_of(one, temperature=0.7), table_of(two, temperature=1.0)
+    with pytest.raises(ProtocolError, match=r"differ in temperature: 0\.7 before and 1.* after"):
+        planned(goal, arms)
+    assert planned(goal, arms, allow_differ=("temperature",)).figures["sd"] != 0
+    alike = table_of(one, temperature=0.7), table_of(two, temperature=0.7, revision="b")
+    assert planned(goal, alike).figures == planned(goal, pilot()).figures

@@ -1,8 +1,10 @@
+import datetime as dt
 import gzip
 import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
@@ -12,7 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trueness.contract.errors import InputError
-from trueness.table import OUTCOMES, AnswerTable, Outcome, bulk, delimited, read_answers, reading
+from trueness.table import (
+    OUTCOMES,
+    AnswerTable,
+    Outcome,
+    bulk,
+    delimited,
+    read_answers,
+    reading,
+    write,
+)
 
 ROWS = [{"entity": "France", "answer": "Paris"}, {"entity": "Chad", "answer": "Paris, maybe"}]
 
@@ -282,3 +293,64 @@ def test_large_files_keep_their_words_out_of_memory(
     assert table.completion.codes.tolist() == [i % 7 for i in range(50)]
     assert table.entity is not None
     assert [table.entity.words[i] for i in (49, 0, 7)] == ["e49", "e0", "e7"]
+
+
+CARRIED = [
+    {"id": "1", "prompt": "a?", "answer": "x", "cost": 0.25, "tags": "p", "response": "no"},
+    {"id": "2", "prompt": "b?", "answer": "y", "cost": 1.5, "tags": None, "response": "so"},
+]
+"""A column of each sort that plays no part when ``answer`` is named."""
+
+
+def test_columns_that_play_no_part_are_kept_on_request_in_every_form(tmp_path: Path) -> None:
+    parquet = tmp_path / "a.parquet"
+    pl.DataFrame(CARRIED).write_parquet(parquet)
+    lines = "".join(json.dumps(r) + "\n" for r in CARRIED)
+    sources: list[object] = [
+        CARRIED,
+        pd.DataFrame(CARRIED),
+        parquet,
+        written(tmp_path / "b.jsonl", lines),
+        written(tmp_path / "c.csv", pd.DataFrame(CARRIED).to_csv(index=False)),
+    ]
+    for source in sources:
+        assert not read_answers(source, answer="answer").extras
+        kept = read_answers(source, answer="answer", keep=True)
+        found = {name: column.values() for name, column in kept.extras.items()}
+        assert set(found) == {"prompt", "cost", "tags", "source_response"}
+        assert found["prompt"] == ["a?", "b?"]
+        assert [float(str(v)) for v in found["cost"]] == [0.25, 1.5]
+        assert found["source_response"] == ["no", "so"]
+        assert found["tags"][0] == "p"
+        assert not found["tags"][1]
+
+
+def test_kept_columns_survive_writing_and_reading_again(tmp_path: Path) -> None:
+    table = read_answers(CARRIED, answer="answer", keep=True)
+    for name in ("a.jsonl", "a.csv", "a.parquet"):
+        write(table, tmp_path / name)
+        again = read_answers(tmp_path / name, keep=True)
+        assert again.extras["cost"].values() == ["0.25", "1.5"]
+        assert set(again.extras) == set(table.extras)
+        assert again.item.values() == ["1", "2"]
+
+
+@pytest.mark.parametrize("size", [0, 4_000_000])
+def test_dates_and_truths_of_a_kept_column_are_written_out(
+    size: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "BULK_BYTES", size)
+    day = dt.date(2026, 1, 2)
+    rows = [{"entity": str(i), "answer": "x", "day": day, "ok": True} for i in range(3)]
+    for source in (pl.DataFrame(rows), written_parquet(tmp_path / "a.parquet", rows)):
+        table = read_answers(source, keep=True)
+        assert table.extras["day"].values() == ["2026-01-02"] * 3
+        assert table.extras["ok"].values() == ["true"] * 3
+    lines = "".join(json.dumps(r | {"day": str(day)}) + "\n" for r in rows)
+    table = read_answers(written(tmp_path / "a.jsonl", lines), keep=True)
+    assert table.extras["ok"].values() == ["true"] * 3
+
+
+def written_parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    pl.DataFrame(rows).write_parquet(path)
+    return path

@@ -53,7 +53,8 @@ def read(source: object, **given: Any) -> AnswerTable:
         ``answer_kind`` (``short``, ``number``, ``option``, ``text``, ``set``, ``tuple``, ``auto``;
         ``auto`` for logs of other tools, else ``short``), ``extractor``, ``units``, ``locale``,
         ``decimals``, ``labels``, and ``aliases``: a JSON file of answers that are one. A named
-        extractor keys a table again that already has keys.
+        extractor keys a table again that already has keys. ``keep=True`` also keeps columns that
+        play no part, so that rows that are written again lose nothing.
 
     Raises
     ------

@@ -53,7 +53,7 @@ def kept(source: AnswerTable, readings: Mapping[str, Reading]) -> AnswerTable:
     Parameters
     ----------
     source : AnswerTable
-        The table that was measured.
+        The table that was measured; read with ``keep=True``, its rows keep every column.
     readings : mapping of condition to Reading
     """
     from trueness.decide.withhold import withhold  # noqa: PLC0415 - certifying does not need it

@@ -25,6 +25,7 @@ def plan(
     budget: float | None = None,
     cost_item: float = 0.0,
     cost_draw: float = 1.0,
+    allow_differ: tuple[str, ...] = (),
     **given: Any,
 ) -> Plan:
     """How many items and draws a goal needs.
@@ -36,6 +37,8 @@ def plan(
         Before and after; the spread of its items replaces the assumed one.
     budget, cost_item, cost_draw : float
         What one arm may cost in all, one item once, one draw; shown as ways to spend it.
+    allow_differ : tuple of str
+        Protocol fields in which the arms of the pilot may differ.
     **given
         As in `trueness.api.read`.
 
@@ -43,6 +46,9 @@ def plan(
     ------
     InputError
         When a number is missing or a budget is given without a pilot.
+    ProtocolError
+        When the arms of the pilot were not drawn under one protocol: their changes would be
+        differences of the protocols, and so would their spread.
     """
     if pilot is None:
         if budget is not None:
@@ -58,7 +64,7 @@ def plan(
             "Leave the files out."
         )
         raise InputError(msg)
-    before, after = _clouds(pilot, given)
+    before, after = _clouds(pilot, allow_differ, given)
     spread = _spread(before, after)
     if budget is None:
         return plan_for(goal, spread=spread)
@@ -66,10 +72,12 @@ def plan(
     return plan_for(goal, spread=spread, allocations=ways, notes=notes)
 
 
-def _clouds(pilot: tuple[object, object], given: dict[str, Any]) -> tuple[Clouds, Clouds]:
+def _clouds(
+    pilot: tuple[object, object], allow_differ: tuple[str, ...], given: dict[str, Any]
+) -> tuple[Clouds, Clouds]:
     module = sensors.find("atlas")
     tables = tuple(read_by_rule(source, module.ANSWER_KIND, **given) for source in pilot)
-    one, two = module.clouds_of(tables, module.Params())
+    one, two = module.clouds_of(tables, module.Params(allow_differ=allow_differ))
     return one, two
 
 

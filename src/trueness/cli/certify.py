@@ -73,7 +73,7 @@ def certify(
     tables = [*kept, *(p for p in output if p.suffix.lower() in _output.TABLES)]
     _output.check_paths(output, tables=True)
     columns, words = options.reading(typed), options.declaring(typed)
-    table = api.read(answers, **columns)
+    table = api.read(answers, **columns, **({"keep": True} if tables else {}))
     readings = _only(api.certify_each(table, **declared(words)), only)
     checks = () if max_error_floor is None else _checks(readings, max_error_floor)
     if tables:

@@ -26,6 +26,12 @@ _SHARE = options.Finite(0, 1, min_open=True, max_open=True)
 @click.option("--budget", type=options.Finite(0, min_open=True), help="Cost of one arm.")
 @click.option("--cost-item", type=options.Finite(0), default=0.0, show_default=True)
 @click.option("--cost-draw", type=options.Finite(0, min_open=True), default=1.0, show_default=True)
+@click.option(
+    "--allow-differ",
+    multiple=True,
+    metavar="FIELD",
+    help="A pilot's arms may differ in this field of the protocol; may be repeated.",
+)
 @options.columns
 @options.extraction
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
@@ -38,6 +44,7 @@ def plan(
     budget: float | None,
     cost_item: float,
     cost_draw: float,
+    allow_differ: tuple[str, ...],
     as_json: bool,
     **typed: Any,
 ) -> None:
@@ -61,6 +68,7 @@ def plan(
         budget=budget,
         cost_item=cost_item,
         cost_draw=cost_draw,
+        allow_differ=allow_differ,
         **options.reading(typed),
     )
     if as_json:

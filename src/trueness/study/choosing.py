@@ -137,8 +137,9 @@ def lists_answers(declaration: "Declaration") -> bool:
     """Whether the declaration says which answers there are, so that garbage counts as not right.
 
     Limits of some answers do not: while an unlisted answer may be right, distinct garbage wins.
+    Whole numbers in a declared order between two limits are such a list.
     """
-    return declaration.unlisted_capacity == 0
+    return declaration.unlisted_capacity == 0 or declaration.counts_up
 
 
 @dataclass(frozen=True, slots=True)

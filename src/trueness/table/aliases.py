@@ -100,7 +100,11 @@ class Roles:
 
 
 def resolve(
-    names: Sequence[str], explicit: Mapping[str, str | None], *, native: bool = False
+    names: Sequence[str],
+    explicit: Mapping[str, str | None],
+    *,
+    native: bool = False,
+    keep: bool = False,
 ) -> Roles:
     """The part that every column plays.
 
@@ -112,6 +116,9 @@ def resolve(
         What the caller named; these win over every alias.
     native : bool
         Whether the source is a table that we wrote: then ``answer`` is a key.
+    keep : bool
+        Whether columns that play no part are kept too, as evidence under their own names; under
+        ``source_NAME`` where the name would be recognised as something else.
 
     Raises
     ------
@@ -144,6 +151,7 @@ def resolve(
     _check_enough(names, columns)
     guessed = {n for n in (columns.get("weight"),) if n and n.casefold() in COUNTS}
     evidence = _evidence(free, columns, native=native)
+    evidence |= _others(names, columns, evidence) if keep else {}
     return Roles(columns, evidence, tuple(notes), frozenset(guessed - set(given.values())))
 
 
@@ -255,6 +263,21 @@ def _evidence(names: Sequence[str], columns: Mapping[str, str], *, native: bool)
         others = {a for role in ALIASES for a in ALIASES[role] if role in columns}
         return {n: n for n in free if n.casefold() not in others and n != "question"}
     return {EVIDENCE[n.casefold()]: n for n in free if n.casefold() in EVIDENCE}
+
+
+def _others(
+    names: Sequence[str], columns: Mapping[str, str], evidence: Mapping[str, str]
+) -> dict[str, str]:
+    """Columns that the table has no other place for; a question is one, item or not."""
+    held = {c for role, c in columns.items() if role != "question"} | set(evidence.values())
+    left = [n for n in names if n not in held]
+    return {f"source_{n}" if _means_other(n) else n: n for n in left}
+
+
+def _means_other(name: str) -> bool:
+    """Whether a column of this name would be taken for something when it is read again."""
+    known = name.casefold() in _KNOWN or name.casefold() in COUNTS
+    return known and name.casefold() not in ALIASES["question"]
 
 
 def _flag(role: str) -> str:

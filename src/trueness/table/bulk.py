@@ -95,7 +95,10 @@ class BulkSource:
 
     def evidence(self, name: str) -> Column[str]:
         """A column of anything, as text."""
-        return self.text(name)
+        if name not in self._columns:
+            word = f"CAST({quoted(name)} AS VARCHAR)"
+            self._columns[name] = self._store.interned(self._table, word, self.n_rows)
+        return self._columns[name]
 
     def numbers(self, name: str) -> Column[str]:
         """A column of numbers, written out."""

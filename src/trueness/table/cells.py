@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.contract.errors import InputError
+from trueness.contract.errors import CannotSerialise, InputError
 from trueness.contract.serial import Json, dumps
 from trueness.table.column import NULL, Column
 
@@ -212,7 +212,12 @@ def is_missing(value: object) -> bool:
 def _plain_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value if value is None else str(value)
-    return None if is_missing(value) else dumps(value)
+    if is_missing(value):
+        return None
+    try:
+        return dumps(value)
+    except CannotSerialise:  # a date or a decimal of a data frame
+        return str(value)
 
 
 def vector(value: object) -> tuple[float, ...] | None:

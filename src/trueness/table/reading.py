@@ -45,6 +45,7 @@ def read_answers(
     logprob: str | None = None,
     weight: str | None = None,
     all_sampling: bool = False,
+    keep: bool = False,
 ) -> AnswerTable:
     r"""The answers of a file or data frame, one row a draw.
 
@@ -62,6 +63,9 @@ def read_answers(
         name the text that was answered; where both are given, ``answer`` holds keys.
     all_sampling : bool
         Of an OpenAI evals log: also events of a judge or a follow-up are draws.
+    keep : bool
+        Also keep columns that play no part, as evidence, so that rows can be written again with
+        all that they held. Logs of other tools have none.
 
     Returns
     -------
@@ -105,9 +109,9 @@ def read_answers(
         return _all_sampling(source)
     shards = _shards(source)
     if shards is None:
-        return _read(source, explicit)
+        return _read(source, explicit, keep=keep)
     try:
-        return concat([_read(path, explicit) for path in shards])
+        return concat([_read(path, explicit, keep=keep) for path in shards])
     except InputError as error:
         if isinstance(source, (list, tuple)):
             raise
@@ -139,7 +143,7 @@ def _all_sampling(source: object) -> AnswerTable:
     return openai_evals.read(path, all_sampling=True)
 
 
-def _read(source: object, explicit: Mapping[str, str | None]) -> AnswerTable:
+def _read(source: object, explicit: Mapping[str, str | None], *, keep: bool) -> AnswerTable:
     if isinstance(source, (str, os.PathLike)):
         reader = log_reader(Path(source))
         if reader is not None:
@@ -148,10 +152,10 @@ def _read(source: object, explicit: Mapping[str, str | None]) -> AnswerTable:
     bulk = _large_lines(source)
     if bulk is not None:
         try:
-            return _with_arrays(_assembled(bulk, explicit), source)
+            return _with_arrays(_assembled(bulk, explicit, keep=keep), source)
         except (OddContentError, InputError):
             del bulk  # read line by line, it works or says in which line the fault is
-    return _with_arrays(_assembled(_opened(source), explicit), source)
+    return _with_arrays(_assembled(_opened(source), explicit, keep=keep), source)
 
 
 def _with_arrays(table: AnswerTable, source: object) -> AnswerTable:
@@ -159,11 +163,13 @@ def _with_arrays(table: AnswerTable, source: object) -> AnswerTable:
     return beside(table, Path(source)) if isinstance(source, (str, os.PathLike)) else table
 
 
-def _assembled(opened: Source, explicit: Mapping[str, str | None]) -> AnswerTable:
+def _assembled(
+    opened: Source, explicit: Mapping[str, str | None], *, keep: bool = False
+) -> AnswerTable:
     if isinstance(opened, CellSource):
         opened = by_model(opened)
     native = opened.header is not None and FORMAT in opened.header
-    roles = resolve(opened.names, explicit, native=native)
+    roles = resolve(opened.names, explicit, native=native, keep=keep)
     if isinstance(opened, CellSource):
         opened, roles = long(opened, roles)
     elif isinstance(opened, LineSource):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.sensors.atlas.params import Params
-from trueness.sensors.atlas.protocols import flat
+from trueness.sensors.atlas.protocols import Compared, compare_protocols, flat
 from trueness.sensors.atlas.rights import Rights, rights_of
 from trueness.stats.clouds import Clouds
 from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, Protocol
@@ -199,8 +199,37 @@ def _drawn(table: AnswerTable, params: Params) -> tuple[str, AnswerTable]:
 
 
 def clouds_of(tables: Sequence[AnswerTable], params: Params) -> tuple[Clouds, ...]:
-    """The clouds of tables over the items that all of them hold."""
-    return tuple(arm.clouds for arm in atlas_of(tables, params).arms)
+    """The clouds of tables over the items that all of them hold.
+
+    Raises
+    ------
+    ProtocolError
+        When two tables were not drawn under one protocol.
+    InputError
+        As `atlas_of`.
+    """
+    arms = atlas_of(tables, params).arms
+    if len(arms) == 2:  # noqa: PLR2004 - a pair
+        check_protocols(arms, tables, params)
+    return tuple(arm.clouds for arm in arms)
+
+
+def check_protocols(arms: Sequence[Arm], tables: Sequence[AnswerTable], params: Params) -> Compared:
+    """What differs between the protocols of two arms beside the checkpoint.
+
+    Raises
+    ------
+    ProtocolError
+        When a field differs that was not allowed to.
+    InputError
+        When a field is allowed to differ that neither protocol has.
+    """
+    return compare_protocols(
+        arms[0].protocol,
+        arms[1].protocol,
+        extractors=(tables[0].extractor, tables[1].extractor),
+        allowed=params.allow_differ,
+    )
 
 
 def conditions_of(table: AnswerTable, params: Params) -> dict[str, AnswerTable]:

@@ -13,7 +13,7 @@ from trueness.contract.blocks import Block, Notes, Statement
 from trueness.contract.errors import InputError
 from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas import draw, words
-from trueness.sensors.atlas.arms import Atlas, atlas_of
+from trueness.sensors.atlas.arms import Atlas, atlas_of, check_protocols
 from trueness.sensors.atlas.audit import Audit, audit_of
 from trueness.sensors.atlas.details import details, paired_mean
 from trueness.sensors.atlas.figures import Figures, as_matrix, number
@@ -31,7 +31,7 @@ from trueness.sensors.atlas.measure import (
 from trueness.sensors.atlas.pair_table import pair_table
 from trueness.sensors.atlas.pairs import Pairs, pairs_of
 from trueness.sensors.atlas.params import Params
-from trueness.sensors.atlas.protocols import Compared, compare_protocols
+from trueness.sensors.atlas.protocols import Compared
 from trueness.sensors.atlas.sequential import ORDER_NOTE, Watched, watch
 from trueness.sensors.atlas.sequential import facts as watched_facts
 from trueness.stats.cloud_pairs import pair_clouds
@@ -104,14 +104,8 @@ def compare(before: AnswerTable, after: AnswerTable, params: Params | None = Non
     """
     params = params or Params()
     both = atlas_of((before, after), params)
-    one, two = both.arms
     _check_sizes(both)
-    compared = compare_protocols(
-        one.protocol,
-        two.protocol,
-        extractors=(before.extractor, after.extractor),
-        allowed=params.allow_differ,
-    )
+    compared = check_protocols(both.arms, (before, after), params)
     main, premise = both.strata()
     found = _change(main, compared, params, None)
     if premise is not None:

@@ -143,6 +143,12 @@ class Declaration:
         return self.closed or self.admissible is not None or self.golds is not None
 
     @property
+    def counts_up(self) -> bool:
+        """Whether right answers are ordered whole numbers between two limits: a finite list."""
+        limited = self.low is not None and self.high is not None
+        return self.relation in ORDERED and self.values == "integer" and limited
+
+    @property
     def many_rows(self) -> bool:
         """Whether some entity may have several right answers."""
         rows = self.rows_per_entity
