@@ -50,6 +50,7 @@ def ask(
     near_tie: float | None = None,
     cache: Path | None = None,
     checked: Collection[str] | None = None,
+    beside: bool = True,
     progress: Progress | None = None,
 ) -> AskSummary:
     """What the run did; the answers are in the table ``out``.
@@ -93,6 +94,9 @@ def ask(
     checked : collection of str or None
         Conditions on whose first use some prompts are asked again alone; None: all of them. What
         is left out rests on the others: name one of each kind and length.
+    beside : bool
+        Whether the logits behind each answer are read where the model shows them: the rank of the
+        right first token and more, for one more pass an answer.
     progress : callable or None
         Gets (rows that are safe, rows wanted, condition, failures of this run by reason).
 
@@ -141,7 +145,7 @@ def ask(
         at_end.enter_context(observers.opened(out, begun=begun))
         draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
         n_wanted = len(plan.items) * sum(draws.values())
-        beside = Beside.of(model, plan.items.values())
+        reader = Beside.of(model, plan.items.values()) if beside else None
         shares = deterministic = True  # what one check finds holds for those that rest on it
         for bound in plan.bound:
             keys = _keys(plan.items, draws[bound.condition.name], bound.condition.name)
@@ -160,7 +164,7 @@ def ask(
                 n_wanted,
                 RequestCache(cache) if cache is not None else None,
                 progress,
-                beside,
+                reader,
                 observers,
                 shares=first_use or shares,
                 checked=first_use,

@@ -1,7 +1,7 @@
 """Answers collected for a study: one table for all relations and conditions, and its record."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,16 +77,20 @@ class Asked:
 
 
 @contextmanager
-def opened(task: Task, relations: Sequence[Relation] = ()) -> Iterator[Model]:
+def opened(
+    task: Task, relations: Sequence[Relation] = (), *, wants: Collection[str] = ()
+) -> Iterator[Model]:
     """The model of a run: the one that was named, else the declared one.
 
     Scripted models are told the first relation's right answers; the others are told nothing.
+    ``wants`` are capabilities beside the required ones for which a local file is opened.
     """
     name = task.inputs.model or str(task.declaration.table("inputs")["model"])
     facts: dict[str, str] = {}
     for relation in relations:
         facts = {**facts_of(relation), **facts}
-    options = _options(name.partition(":")[0], frozenset(task.declaration.requires))
+    looked_at = frozenset((*task.declaration.requires, *wants))
+    options = _options(name.partition(":")[0], looked_at)
     with closing(open_model(name, options, facts=facts)) as model:
         yield model
 
