@@ -13,6 +13,7 @@ from trueness.api.thresholds import Grid, grid_of
 from trueness.contract import Decision, Reading
 from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
+from trueness.contract.serial import once
 from trueness.decide.calibrating import apply_gate
 from trueness.decide.calibrating import calibrate as calibrated
 from trueness.decide.marking import marked
@@ -278,19 +279,11 @@ def replay(
 
 def _object(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=_once)
+        found = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=once)
     except (OSError, ValueError, RecursionError) as error:
         msg = f"the policy {path} is no JSON that can be read ({error}). Write an object."
         raise InputError(msg) from error
     if not isinstance(found, dict):
         msg = f"the policy {path} holds a {type(found).__name__}; an object is wanted."
         raise InputError(msg)
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        msg = "a key stands there twice"
-        raise ValueError(msg)
     return found

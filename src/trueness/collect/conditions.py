@@ -11,6 +11,7 @@ from typing import Any
 
 from trueness.collect.prefixes import check_length
 from trueness.contract.errors import InputError
+from trueness.contract.serial import once
 
 KINDS = (
     "none", "prose", "shuffled", "repeated", "random", "text", "system", "noise", "allowed",
@@ -165,7 +166,7 @@ def read_conditions(path: Path, *, seed: int = 0) -> tuple[Condition, ...]:
         When the file cannot be read or holds something else.
     """
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json.loads(path.read_text("utf-8"), object_pairs_hook=once)
     except (OSError, ValueError) as error:
         msg = f"cannot read conditions from {path}: {error}. Give a JSON list of objects."
         raise InputError(msg) from error

@@ -2,13 +2,49 @@
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
+from typing import TypeVar
 
 from trueness.contract.errors import CannotSerialise
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+T = TypeVar("T")
+
+
+class RepeatedKeyError(ValueError):
+    """A JSON object says a key twice, so it does not say which is meant.
+
+    Parameters
+    ----------
+    key : str
+    """
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"the key {key!r} stands twice in one object")
+        self.key = key
+
+
+def once(pairs: list[tuple[str, T]]) -> dict[str, T]:
+    """The object of its pairs; an ``object_pairs_hook`` for `json`.
+
+    Raises
+    ------
+    RepeatedKeyError
+        When a key stands there twice: `json` alone would take the last.
+
+    Examples
+    --------
+    >>> json.loads('{"a": 1, "b": 2}', object_pairs_hook=once)
+    {'a': 1, 'b': 2}
+    """
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise RepeatedKeyError(next(key for key, n in counts.items() if n > 1))
+    return found
 
 
 def plain(value: object, where: str = "value") -> Json:

@@ -13,7 +13,7 @@ import numpy as np
 
 from trueness.contract import Direction
 from trueness.contract.errors import InputError, InvalidReading
-from trueness.contract.serial import Json
+from trueness.contract.serial import Json, once
 from trueness.decide.columns import STATES, Columns
 from trueness.decide.deciding import RULES, VERDICTS, decide_columns
 from trueness.decide.lines import HASH, READ, Context, Template, encoded, hash_of
@@ -62,7 +62,7 @@ def parsed(line: bytes) -> Mapping[str, Json]:
         When it is no strict JSON object, or has a key twice.
     """
     try:
-        row = json.loads(line.decode("utf-8"), object_pairs_hook=_once, parse_constant=_constant)
+        row = json.loads(line.decode("utf-8"), object_pairs_hook=once, parse_constant=_constant)
     except RecursionError:
         msg = "nested too deeply"
         raise ValueError(msg) from None
@@ -197,7 +197,7 @@ def _diagnostics(
     for row, text in enumerate(texts):
         if text == b"{}" and not wanted:
             continue
-        named = json.loads(text, object_pairs_hook=_once)
+        named = json.loads(text, object_pairs_hook=once)
         if set(named) != wanted or encoded(named).encode() != text:
             msg = "not as it was written"
             raise ValueError(msg)
@@ -226,14 +226,6 @@ def _number(value: Json) -> float:
         msg = f"{value!r} is no number"
         raise ValueError(msg)  # noqa: TRY004 - whatever is not as written is read again strictly
     return float(value)
-
-
-def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    row = dict(pairs)
-    if len(row) < len(pairs):
-        msg = "a key stands twice"
-        raise ValueError(msg)
-    return row
 
 
 def _constant(name: str) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from trueness.contract import Direction, Reading
 from trueness.contract.errors import CannotSerialise, FingerprintMismatch, InputError, PolicyError
-from trueness.contract.serial import Json, canonical, dumps
+from trueness.contract.serial import Json, RepeatedKeyError, canonical, dumps, once
 from trueness.decide.calibration import Calibration, Side
 from trueness.decide.columns import Columns, columns_of_reading
 from trueness.decide.deciding import check_policy
@@ -209,10 +209,13 @@ def read_gate(path: Path, *, checked: bool = True) -> GateFile:
     """
     try:
         data = json.loads(
-            path.read_text(encoding="utf-8"), parse_constant=_no_constant, object_pairs_hook=_once
+            path.read_text(encoding="utf-8"), parse_constant=_no_constant, object_pairs_hook=once
         )
     except OSError as error:
         msg = f"{path} cannot be read: {error.strerror}. Name a file that calibrate wrote."
+        raise InputError(msg) from error
+    except RepeatedKeyError as error:
+        msg = f"{path}: {error}, so it does not say which is meant. Calibrate again."
         raise InputError(msg) from error
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
@@ -364,14 +367,6 @@ def _list(value: Json) -> list[Json]:
         msg = f"a list is wanted, {type(value).__name__} was given"
         raise TypeError(msg)
     return value
-
-
-def _once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        msg = "the file has a key twice, so it does not say which is meant. Calibrate again."
-        raise InputError(msg)
-    return found
 
 
 def _no_constant(name: str) -> float:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trueness.contract import Decision, ItemVerdict, Reading, State, Verdict
 from trueness.contract.errors import InputError, TruenessError
+from trueness.contract.serial import once
 
 _WANTED = "Hand in a .json or .jsonl file that trueness wrote with -o or --json."
 
@@ -34,7 +35,7 @@ def load(path: str | Path) -> Loaded:
     try:
         if source.name.lower().endswith(".jsonl"):
             return Loaded(_from_lines(text))
-        return _from_object(json.loads(text))
+        return _from_object(json.loads(text, object_pairs_hook=once))
     except TruenessError as error:
         msg = f"{source}: {error}"
         raise InputError(msg) from error
@@ -72,7 +73,7 @@ def _from_lines(text: str) -> dict[str, Reading]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        entry = json.loads(line)
+        entry = json.loads(line, object_pairs_hook=once)
         name = str(entry.pop("name"))
         if entry.pop("line") == "reading":
             heads[name] = entry | {"per_item": []}

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from trueness.contract.errors import InputError
+from trueness.contract.serial import once
 from trueness.table.sniff import decoded, unreadable
 
 Declared = list[str] | dict[str, int] | dict[str, list[str]]
@@ -45,8 +46,8 @@ def read_declaration_file(path: str | Path) -> Declared:
 
 def _from_json(text: str, path: Path) -> Declared:
     try:
-        value = json.loads(text)
-    except json.JSONDecodeError as error:
+        value = json.loads(text, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
         raise _error(path, f"is no JSON ({error})", "Repair it") from error
     if isinstance(value, list):
         return [_text(v, f"entry {i}", path) for i, v in enumerate(value)]

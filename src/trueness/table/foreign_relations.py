@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trueness.contract.errors import InputError
+from trueness.contract.serial import RepeatedKeyError, once
 from trueness.table.sniff import decoded, unreadable
 
 _NOTE = "Kind and capacities follow from the golds of the file, over the entities it holds."
@@ -21,7 +22,9 @@ def parsed(text: str, path: Path) -> dict[str, Any] | list[dict[str, Any]]:
         When it is neither.
     """
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=once)
+    except RepeatedKeyError as error:
+        raise _repeated(path, error) from error
     except json.JSONDecodeError as error:
         return _lines(text, path, error)
     if isinstance(value, dict):
@@ -88,13 +91,19 @@ def _of_pairs(
     }
 
 
+def _repeated(path: Path, error: RepeatedKeyError) -> InputError:
+    return InputError(f"{path}: {error}; one value is wanted. Remove the other.")
+
+
 def _lines(text: str, path: Path, error: json.JSONDecodeError) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for line in text.splitlines():
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line, object_pairs_hook=once)
+        except RepeatedKeyError as again:
+            raise _repeated(path, again) from again
         except json.JSONDecodeError:
             break
         if not isinstance(row, dict):

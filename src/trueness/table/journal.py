@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import BinaryIO, Self
 
 from trueness.contract.errors import FingerprintMismatch, InputError
-from trueness.contract.serial import Json, dumps
+from trueness.contract.serial import Json, dumps, once
 from trueness.table.answers import Outcome
 from trueness.table.jsonlines import Lines, check_version
 from trueness.table.native import header as header_line
@@ -297,7 +297,7 @@ def _lock(file: FileIO) -> None:
 
 
 def _state(path: Path, file: BinaryIO) -> JournalState:
-    lines = Lines(path, decoder=json.JSONDecoder())
+    lines = Lines(path, decoder=json.JSONDecoder(object_pairs_hook=once))
     last: dict[RowKey, bool] = {}
     for number, row in lines.rows(file):
         last[_key(row, path, number)] = row.get("outcome") == Outcome.ERROR.value

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from trueness.contract.errors import InputError
-from trueness.contract.serial import Json
+from trueness.contract.serial import Json, RepeatedKeyError, once
 from trueness.table.cells import CellSource, Constant, add_row, even_out, from_rows
 from trueness.table.sniff import decoded_json, undecodable_note, unreadable
 
@@ -26,7 +26,10 @@ class Literal(str):
     __slots__ = ()
 
 
-_DECODER = json.JSONDecoder(parse_float=Literal, parse_int=Literal, parse_constant=Constant)
+_DECODER = json.JSONDecoder(
+    parse_float=Literal, parse_int=Literal, parse_constant=Constant, object_pairs_hook=once
+)
+"""Numbers stay as they were written; an object with a key twice is refused."""
 
 
 @dataclass(slots=True)
@@ -56,6 +59,8 @@ class Lines:
                 continue
             try:
                 value = self.decoder.decode(text.strip())
+            except RepeatedKeyError as error:
+                raise _repeated(self.path, error, number) from error
             except (json.JSONDecodeError, RecursionError) as error:
                 if self.ended:
                     raise _broken(self.path, number, error) from error
@@ -153,6 +158,9 @@ def _read_document(path: Path, reason: InputError) -> CellSource:
     text, n_bad = decoded_json(path.read_bytes())
     try:
         value = _DECODER.decode(text.strip())
+    except RepeatedKeyError as error:
+        known = isinstance(reason.__cause__, RepeatedKeyError)
+        raise (reason if known else _repeated(path, error)) from error
     except (json.JSONDecodeError, RecursionError):
         raise reason from None
     notes = (undecodable_note(n_bad),) if n_bad else ()
@@ -194,6 +202,11 @@ def _object(value: object, path: Path, number: int) -> dict[str, Any]:
 
 def _broken(path: Path, number: int, error: Exception) -> InputError:
     return InputError(f"{path}, line {number}: no JSON ({error}). Repair or remove the line.")
+
+
+def _repeated(path: Path, error: RepeatedKeyError, number: int | None = None) -> InputError:
+    where = path if number is None else f"{path}, line {number}"
+    return InputError(f"{where}: {error}; one value is wanted. Remove the other.")
 
 
 def _nothing_whole(path: Path) -> InputError:
