@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trueness.extract.contradictions import KINDS, contradicted, contradictions_of
-from trueness.extract.paraphrases import paraphrases_of
+from trueness.extract.contradictions.making import KINDS, contradicted, contradictions_of
+from trueness.extract.contradictions.paraphrases import paraphrases_of
 from trueness.table.contrasts import Variant
 
 EVIDENCE = ("Ann Lee founded Alpha Bank in 1966.", "Bo Kim founded Beta Farms in 1972.")

@@ -206,7 +206,6 @@ def test_every_pattern_of_the_package_enters_the_name() -> None:
     compiled = {f.stem for f in folder.glob("*.py") if "re.compile(" in f.read_text("utf-8")}
     of_other_rooms = {"aliases", "equivalence", "numbers", "refusals", "short_answers"}
     of_other_rooms |= {"passages", "sentence_marks", "sentences"}  # texts in parts, no keys
-    of_other_rooms |= {"chunks", "edits", "number_edits"}  # contradictions, no keys
     assert compiled - of_other_rooms <= set(fingerprint.MODULES)
     assert sum(map(len, fingerprint.patterns().values())) > 60
 

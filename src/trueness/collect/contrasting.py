@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trueness.backends.protocol import Model
 from trueness.backends.scoring import Continuation, Scored, scorer_of
-from trueness.extract.contradictions import CONTRADICTIONS, PER_KIND, contradicted
+from trueness.extract.contradictions.making import CONTRADICTIONS, PER_KIND, contradicted
 from trueness.table.column import Column
 from trueness.table.contrasts import Contradicted, Likelihoods, Passages
 from trueness.table.evidence import EvidenceTable

@@ -14,7 +14,7 @@ from trueness.backends.weights import cache_dir
 from trueness.collect.contrasting import contrast_table, score_table
 from trueness.contract import ItemReading
 from trueness.contract.serial import Json
-from trueness.extract.paraphrases import paraphrases_of
+from trueness.extract.contradictions.paraphrases import paraphrases_of
 from trueness.sensors.contrast import Params, measure
 from trueness.study.assessed import absent
 from trueness.study.declarations import Declaration

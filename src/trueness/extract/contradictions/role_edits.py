@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 from itertools import combinations
 
-from trueness.extract.chunks import AUXILIARIES, BARE, NAME, Chunk, chunks_of, words_of
-from trueness.extract.contradiction_words import COMPARISON, DATE_ORDER, SYMMETRIC, listed
-from trueness.extract.edits import Edit, capitalised
-from trueness.extract.verbs import VERBS, verb_of
+from trueness.extract.contradictions.chunks import (
+    AUXILIARIES,
+    BARE,
+    NAME,
+    Chunk,
+    chunks_of,
+    words_of,
+)
+from trueness.extract.contradictions.edits import Edit, capitalised
+from trueness.extract.contradictions.verbs import VERBS, verb_of
+from trueness.extract.contradictions.words import COMPARISON, DATE_ORDER, SYMMETRIC, listed
 
 _DIRECTED = listed("by to from than before after into over under above below v vs")
 _ORDERING = frozenset({"than", "before", "after"})

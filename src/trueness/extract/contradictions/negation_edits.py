@@ -2,10 +2,18 @@
 
 from collections.abc import Iterator
 
-from trueness.extract.chunks import AUXILIARIES, Word, is_content, words_of
-from trueness.extract.contradiction_words import listed
-from trueness.extract.edits import Edit
-from trueness.extract.verbs import BASE, PARTICIPLE, PAST, THIRD, VERBS, Verb, verb_of
+from trueness.extract.contradictions.chunks import AUXILIARIES, Word, is_content, words_of
+from trueness.extract.contradictions.edits import Edit
+from trueness.extract.contradictions.verbs import (
+    BASE,
+    PARTICIPLE,
+    PAST,
+    THIRD,
+    VERBS,
+    Verb,
+    verb_of,
+)
+from trueness.extract.contradictions.words import listed
 
 _OPEN = frozenset({"may", "might", "could", "can't", "cannot"})
 """What may be may also not be: a not behind these contradicts nothing."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from trueness.extract.contradiction_words import listed
+from trueness.extract.contradictions.words import listed
 
 BASE, THIRD, PAST, PARTICIPLE, ING = "base", "third", "past", "participle", "ing"
 

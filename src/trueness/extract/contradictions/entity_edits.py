@@ -5,8 +5,15 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
-from trueness.extract.chunks import NAME, PHRASE, Chunk, chunks_of, is_content, words_of
-from trueness.extract.edits import Edit, capitalised
+from trueness.extract.contradictions.chunks import (
+    NAME,
+    PHRASE,
+    Chunk,
+    chunks_of,
+    is_content,
+    words_of,
+)
+from trueness.extract.contradictions.edits import Edit, capitalised
 
 _THE = "the "
 _POINTING = frozenset({"latter", "former", "first", "second", "rest"})

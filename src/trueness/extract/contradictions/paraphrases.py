@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from trueness.extract.chunks import chunks_of
-from trueness.extract.contradiction_words import COMPARISON, DATE_ORDER, paired
-from trueness.extract.edits import Edit, exchanged, folded
-from trueness.extract.role_edits import ROLE, swaps
+from trueness.extract.contradictions.chunks import chunks_of
+from trueness.extract.contradictions.edits import Edit, exchanged, folded
+from trueness.extract.contradictions.role_edits import ROLE, swaps
+from trueness.extract.contradictions.words import COMPARISON, DATE_ORDER, paired
 from trueness.extract.sentences import split_sentences
 from trueness.table.contrasts import Variant
 

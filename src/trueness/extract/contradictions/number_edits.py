@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from trueness.extract.contradiction_words import MONTHS, ORDINALS, UNITS, WEEKDAYS
-from trueness.extract.edits import Edit, cased_like, exchanged
+from trueness.extract.contradictions.edits import Edit, cased_like, exchanged
+from trueness.extract.contradictions.words import MONTHS, ORDINALS, UNITS, WEEKDAYS
 from trueness.extract.number_words import SMALL
 
 _NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:[.,]\d+)*(?![\w/-]|[.,]\d)")

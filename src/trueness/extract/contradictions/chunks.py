@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from trueness.extract.contradiction_words import COMPARISON, MONTHS, WEEKDAYS, listed
-from trueness.extract.verbs import VERBS, verb_of
+from trueness.extract.contradictions.verbs import VERBS, verb_of
+from trueness.extract.contradictions.words import COMPARISON, MONTHS, WEEKDAYS, listed
 
 _WORD = re.compile(r"[^\W_]+(?:['’.&-][^\W_]+)*")
 DETERMINERS = listed(

@@ -7,18 +7,18 @@ is what a sensor asks. What no rule applies to has none, and says so.
 
 from collections.abc import Iterator, Sequence
 
-from trueness.extract.contradiction_words import (
+from trueness.extract.contradictions.edits import Edit, exchanged, folded
+from trueness.extract.contradictions.entity_edits import exchanges
+from trueness.extract.contradictions.negation_edits import negations
+from trueness.extract.contradictions.number_edits import dates, numbers
+from trueness.extract.contradictions.role_edits import swaps
+from trueness.extract.contradictions.words import (
     COMPARISON,
     DATE_ORDER,
     MODALITY,
     OPPOSITES,
     SCOPE,
 )
-from trueness.extract.edits import Edit, exchanged, folded
-from trueness.extract.entity_edits import exchanges
-from trueness.extract.negation_edits import negations
-from trueness.extract.number_edits import dates, numbers
-from trueness.extract.role_edits import swaps
 from trueness.extract.sentences import SPLITTER, split_sentences
 from trueness.table.contrasts import Contradicted, Variant
 
