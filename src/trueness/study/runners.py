@@ -41,6 +41,7 @@ RUNNERS = {
     "ensembles": "trueness.study.ensembles",
     "injectivity-audit": "trueness.study.injectivity",
     "jacobian-cost": "trueness.study.jacobian_cost",
+    "lift-rank": "trueness.study.lifting",
     "observable-choice": "trueness.study.observables",
     "prefix-character": "trueness.study.prefix_character",
     "prefix-length": "trueness.study.prefix_length",

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueness.backends.local import seeing
 from trueness.backends.local.asking import Asker
+from trueness.backends.local.exact_readout import ExactReadout, exact_readout
 from trueness.backends.local.interventions import Site, intervene
 from trueness.backends.local.passes import Engine
 from trueness.backends.local.row_map import METHODS, RowMap, row_map
@@ -69,6 +70,16 @@ class Inside:
         with torch.inference_mode():
             states = torch.from_numpy(np.array(h, np.float32)).to(self._engine.device)
             return self._engine.numpy(parts.readout(states)[..., : self._engine.n_rows])
+
+    def exact_readout(self) -> ExactReadout:
+        """The function of `readout` in double precision; holds the unembedding once more.
+
+        Raises
+        ------
+        BackendError
+            Where the final norm is of no known form.
+        """
+        return exact_readout(self._engine)
 
     def attentions(self, prompts: Sequence[Prompt], query: int = -1) -> NDArray[np.float32]:
         """Weights of one query's attention.

@@ -30,7 +30,7 @@ class Parts:
     blocks : list of module
     norm : module
         The final one.
-    scale : callable
+    scale : Scale
         From the unembedding's output to logits: soft-capping and constant factors.
     """
 
@@ -38,7 +38,7 @@ class Parts:
     head: Any = field(repr=False)
     blocks: tuple[Any, ...] = field(repr=False)
     norm: Any = field(repr=False)
-    scale: Callable[[Any], Any] = field(repr=False)
+    scale: "Scale" = field(repr=False)
 
     def attention(self, layer: int) -> Any | None:
         """Attention of a block; None where it has no known name."""
@@ -51,6 +51,27 @@ class Parts:
     def readout(self, h: Any) -> Any:
         """Logits of residual states, of all rows of the unembedding."""
         return self.scale(self.head(self.norm(h)))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Constant factor and soft cap of logits.
+
+    Parameters
+    ----------
+    torch : module
+    factor : float
+    cap : float or None
+    """
+
+    torch: Any = field(repr=False)
+    factor: float
+    cap: float | None
+
+    def __call__(self, z: Any) -> Any:
+        """Logits of the unembedding's output."""
+        z = z * self.factor if self.factor != 1 else z
+        return z if self.cap is None else self.cap * self.torch.tanh(z / self.cap)
 
 
 def find_parts(torch: Any, model: Any) -> Parts | None:
@@ -82,18 +103,12 @@ def keep_name(forward: Callable[..., Any]) -> str | None:
     return _first_name(forward, _KEEPS)
 
 
-def _scale(torch: Any, config: Any) -> Callable[[Any], Any]:
+def _scale(torch: Any, config: Any) -> Scale:
     text = config.get_text_config()
     cap = getattr(text, "final_logit_softcapping", None)
     factor = float(getattr(text, "logit_scale", None) or 1.0)
     divisor = float(getattr(text, "logits_scaling", None) or 1.0)
-
-    def scale(z: Any) -> Any:
-        z = z * factor if factor != 1 else z
-        z = z / divisor if divisor != 1 else z
-        return cap * torch.tanh(z / cap) if cap else z
-
-    return scale
+    return Scale(torch, factor / divisor, float(cap) if cap else None)
 
 
 def _first(module: Any, names: tuple[str, ...]) -> Any | None:
