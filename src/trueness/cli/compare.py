@@ -75,6 +75,13 @@ class Whole(click.ParamType[tuple[int, ...]]):
     help="Also watch item by item, for those who stop early; items in the file's own order only "
     "if that was drawn at random before looking.",
 )
+@click.option(
+    "--near",
+    type=options.Finite(min=0),
+    metavar="X",
+    help="Where numbers of one pass were recorded: pairs of conditions nearer than X in all of "
+    "them, not only equal ones.",
+)
 @click.option("--seed", type=click.IntRange(min=0), help="Of bootstrap and permutations.")
 @click.option("--replicates", type=click.IntRange(min=100), help="[default: 10000]")
 @click.option(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
 from trueness.table.column import Column
 from trueness.table.protocol import Protocol
 
@@ -82,6 +83,8 @@ class AnswerTable:
     protocols : mapping of condition to Protocol
     planned : mapping of condition to int
         Draws an item that were wanted; empty where nothing says so.
+    observed : mapping
+        How the numbers of ``observer`` and ``arrays`` were read; empty where nothing says so.
     log : LogReport or None
         What the reader of another tool's log found beside the rows.
     named : bool
@@ -116,6 +119,7 @@ class AnswerTable:
     completed: bool = True
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
     planned: Mapping[str, int] = field(default_factory=dict)
+    observed: Mapping[str, Json] = field(default_factory=dict)
     log: "LogReport | None" = None
     named: bool = False
     notes: tuple[str, ...] = ()

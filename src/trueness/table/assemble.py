@@ -68,6 +68,7 @@ def assemble(source: Source, roles: Roles) -> AnswerTable:
         table,
         protocols=_protocols(source.header, table.conditions),
         planned=_planned(source.header, table.conditions),
+        observed=_observed(source.header),
     )
     last_wins = source.header is not None and FORMAT in source.header
     table = _with_epochs(table, notes, numbered=epoch is not None, last_wins=last_wins)
@@ -282,6 +283,11 @@ def _planned(header: Mapping[str, Json] | None, conditions: Sequence[str]) -> di
 
 def _is_greedy(condition: str) -> bool:
     return condition == GREEDY or condition.startswith(f"{GREEDY}:")
+
+
+def _observed(header: Mapping[str, Json] | None) -> dict[str, Json]:
+    found = (header or {}).get("observed")
+    return dict(found) if isinstance(found, dict) else {}
 
 
 def _notes_of(header: Mapping[str, Json] | None) -> list[str]:

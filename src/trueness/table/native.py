@@ -67,6 +67,7 @@ def header_of(table: AnswerTable) -> dict[str, Json]:
         planned=dict(table.planned),
         completed=table.completed,
         notes=list(table.notes),
+        **({"observed": dict(table.observed)} if table.observed else {}),
     )
 
 

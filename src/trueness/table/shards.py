@@ -81,6 +81,9 @@ def concat(tables: Sequence[AnswerTable]) -> AnswerTable:
         completed=all(t.completed for t in tables),
         protocols=_protocols(tables),
         planned=_planned(tables),
+        observed=tables[0].observed
+        if all(t.observed == tables[0].observed for t in tables)
+        else {},
         log=_log([t.log for t in tables]),
         named=all(t.named for t in tables),
         notes=tuple(dict.fromkeys(note for t in tables for note in t.notes)),

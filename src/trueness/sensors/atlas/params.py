@@ -42,6 +42,9 @@ class Params:
     sequential : {"shuffled", "as_drawn"} or None
         Also watch the change item by item, as one may who stops early: in an order that the seed
         draws, or in the table's own, where that was drawn at random before looking.
+    near : float or None
+        Of the search of observer fibres: how far numbers may lie apart, in any of them, to count
+        as alike; None means equal to the byte.
     seed : int
     replicates : int
         Of the bootstrap and of every sampled test.
@@ -65,6 +68,7 @@ class Params:
     none_classes: Literal["one", "by_reason"] = "one"
     votes: Literal["votes", "abstains"] = "votes"
     sequential: Literal["shuffled", "as_drawn"] | None = None
+    near: float | None = None
     seed: int = 0
     replicates: int = 10_000
 
@@ -94,15 +98,18 @@ class Params:
         return self.orders[0]
 
     def said(self) -> dict[str, Json]:
-        """All of it as plain JSON."""
+        """All of it as plain JSON; ``near`` where it is given."""
         out: dict[str, Json] = {}
         for f in fields(self):
             value = getattr(self, f.name)
+            if f.name == "near" and value is None:
+                continue
             out[f.name] = list(value) if isinstance(value, tuple) else value
         return out
 
 
 _FEWEST, _MOST = 100, 1_000_000
+_FAR = 1e300
 
 
 def _tuple(value: object) -> tuple[object, ...]:
@@ -135,6 +142,8 @@ def _wrong_numbers(given: Params) -> Iterator[tuple[str, str]]:
         yield "min_overlap", "a number above 0 and at most 1"
     if given.margin is not None and not (_is_number(given.margin) and 0 < given.margin < 1):
         yield "margin", "a number between 0 and 1"
+    if given.near is not None and not (_is_number(given.near) and 0 <= given.near < _FAR):
+        yield "near", "a number from 0"
     if given.first is not None and not (_is_whole(given.first) and given.first >= 1):
         yield "first", "at least 1 draw"
     if not (_is_whole(given.replicates) and _FEWEST <= given.replicates <= _MOST):
