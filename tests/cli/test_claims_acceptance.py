@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trueness.api import grounding
+from trueness.api import means
 from trueness.backends.embedders import CallableEmbedder
 from trueness.cli import main
 
@@ -28,7 +28,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def use(monkeypatch: pytest.MonkeyPatch, revision: str) -> None:
     made = CallableEmbedder(letters, revision=revision)
-    monkeypatch.setattr(grounding, "open_embedder", lambda *_, **__: made)
+    monkeypatch.setattr(means, "open_embedder", lambda *_, **__: made)
 
 
 def rows(n: int) -> list[dict[str, Any]]:

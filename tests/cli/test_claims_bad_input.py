@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trueness.api import grounding
+from trueness.api import means
 from trueness.api.grounding import ground
 from trueness.backends.embedders import CallableEmbedder
 from trueness.cli import main
@@ -48,7 +48,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def use(monkeypatch: pytest.MonkeyPatch, made: CallableEmbedder) -> None:
-    monkeypatch.setattr(grounding, "open_embedder", lambda *_, **__: made)
+    monkeypatch.setattr(means, "open_embedder", lambda *_, **__: made)
 
 
 def written(folder: Path, *rows: dict[str, Any], name: str = "claims.jsonl") -> str:
@@ -311,7 +311,7 @@ def test_a_threshold_of_another_embedder_is_refused_by_the_key_that_differs(
 def test_an_embedder_without_a_revision_carries_no_threshold_to_another_day(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(grounding, "open_embedder", lambda *_, **__: CallableEmbedder(letters))
+    monkeypatch.setattr(means, "open_embedder", lambda *_, **__: CallableEmbedder(letters))
     said = refused(capsys, *calibrate(written(tmp_path, *labelled(140)), tmp_path / "g.json"))
     assert "has no revision" in said
     assert not (tmp_path / "g.json").exists()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from trueness import demo, sensors
-from trueness.api import grounding
+from trueness.api import means
 from trueness.backends.embedders import CallableEmbedder
 from trueness.backends.entailment import Entailment
 from trueness.cli import main
@@ -26,7 +26,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """An embedder without weights, and an empty cache."""
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
     made = CallableEmbedder(letters, revision="1")
-    monkeypatch.setattr(grounding, "open_embedder", lambda *_, **__: made)
+    monkeypatch.setattr(means, "open_embedder", lambda *_, **__: made)
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> tuple[str, str]:
@@ -173,7 +173,7 @@ def test_an_entailer_is_asked_and_a_gate_holds_for_it_alone(
         asked.append((name, labels))
         return Judge()
 
-    monkeypatch.setattr(grounding, "open_entailer", opened)
+    monkeypatch.setattr(means, "open_entailer", opened)
     judge = ("--entailer", "cross-encoder:x", "--entailer-labels", "entailment=0,neutral=1")
     data, gate = labelled(tmp_path), tmp_path / "g.json"
     out, _ = run(capsys, str(data), *judge, "--full")
@@ -311,3 +311,43 @@ def test_unsupported_claims_are_made_of_supported_ones(
         err = capsys.readouterr().err
         assert err.count("\n") == 1, err
         assert said in err, err
+
+
+def test_a_gate_in_a_reading_sends_blind_kinds_to_review_as_the_gate_does(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data, gate, trace = labelled(tmp_path), tmp_path / "g.json", tmp_path / "t.jsonl"
+    assert main(["calibrate", str(data), "--label", "label", "--budget", "0.05",
+                 "-o", str(gate)]) == 0  # fmt: skip
+    rows = [json.loads(line) for line in data.read_text("utf-8").splitlines()[:3]]
+    kinds = [("role_swap", None), ("role_swap", "passed"), ("summary", None)]
+    rows = [r | {"what": k, "checked": c} for r, (k, c) in zip(rows, kinds, strict=True)]
+    source = tmp_path / "kinds.jsonl"
+    source.write_text("".join(json.dumps(r) + "\n" for r in rows), "utf-8")
+    argv = [str(source), "--gate", str(gate)]
+    routes = ["--kind", "what", "--relation-check", "checked"]
+    assert "3 of 3 items are accepted" in _folded(run(capsys, *argv)[0])
+    out, _ = run(capsys, *argv, *routes, "--full")
+    assert "2 of 3 items are accepted" in _folded(out)
+    assert "no threshold catches this kind: role_swap" in _folded(out)
+    assert main(["gate", *argv, *routes, "-o", str(trace)]) == 0
+    verdicts = [json.loads(line).get("verdict") for line in trace.read_text("utf-8").splitlines()]
+    assert verdicts[:3] == ["review", "accept", "accept"]
+    _, err = run(capsys, str(source), "--kind", "what", code=2)
+    assert "name one: --gate FILE" in err
+    _, err = run(capsys, *argv, "--relation-check", "checked", code=2)
+    assert "name the column of kinds as well" in err
+
+
+def test_a_corpus_that_no_sensor_reads_is_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("One text.\nAnother text.\n", "utf-8")
+    _, err = run(capsys, str(EXAMPLE), "--corpus", str(corpus), code=2)
+    assert "corpus is given, and the sensor 'energy' does not read it" in err
+    run(capsys, str(EXAMPLE), "--corpus", str(corpus), "--sensor", "energy.corpus")
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())

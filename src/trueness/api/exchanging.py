@@ -5,11 +5,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from trueness.api.grounding import means_of
+from trueness import sensors
 from trueness.api.labelling import said
+from trueness.api.means import check_read, means_of
 from trueness.contract import Reading
-from trueness.contract.errors import InputError
+from trueness.contract.errors import DependentItems, InputError
 from trueness.decide.labels import unsupported_codes
+from trueness.decide.promise import Unit
 from trueness.study.populations import against, foreign_evidence
 from trueness.study.slices import Slice
 from trueness.table.evidence import EvidenceTable
@@ -82,6 +84,7 @@ def exchanged(
             "column: --group COLUMN."
         )
         raise InputError(msg)
+    check_read(sensors.find(sensor), weights=names["weights"])
     means = means_of(sensor, **{k: v for k, v in given.items() if v is not None})
     if means.model is not None:
         msg = (
@@ -109,6 +112,24 @@ def exchanged(
     words = ["unsupported" if wrong else "supported" for wrong in both.unsupported.tolist()]
     labels = dict(zip(items, words, strict=True))
     return Exchanged(means.measured(both.table), labels, made.population)
+
+
+def unit_of(asked: str | None) -> str:
+    """The unit of a promise about claims that were made of others: one of each source.
+
+    Raises
+    ------
+    DependentItems
+        For single items: a made claim is of the same source as the claim that it was made of.
+    """
+    if asked == Unit.ITEM:
+        msg = (
+            f"unit is {asked!r}, and unsupported claims that are made of supported ones share "
+            "their source with them, so items are never independent here. Leave unit out, which "
+            "is 'source_one' then, or use 'source_worst' or 'grouped_conformal'."
+        )
+        raise DependentItems(msg)
+    return Unit.SOURCE_ONE.value if asked is None else asked
 
 
 def _supported(table: EvidenceTable, positive: str | None) -> EvidenceTable:

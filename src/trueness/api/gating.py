@@ -1,14 +1,15 @@
 """Thresholds from labelled readings, decisions about new ones, and their replay."""
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from trueness.api.exchanging import exchanged
-from trueness.api.labelling import CLAIMS, labels_of
+from trueness.api.exchanging import exchanged, unit_of
+from trueness.api.labelling import labels_of
 from trueness.api.readings import SENSOR, head_of, is_reading, loaded, measured
-from trueness.api.routing import kind_routes
+from trueness.api.routing import flags_of
 from trueness.api.thresholds import Grid, grid_of
 from trueness.contract import Decision, Reading
 from trueness.contract.blocks import Block
@@ -32,15 +33,15 @@ _PROMISE = (
 
 
 def calibrate(
-    source: str | Path | Reading,
+    source: object,
     *,
     label: str | None = None,
-    labels: str | Path | Mapping[str, object] | None = None,
+    labels: object = None,
     sensor: str = SENSOR,
     positive: str | None = None,
     unsupported: Literal["labelled", "nearest", "random"] = "labelled",
-    policy: str | Path | None = None,
-    evaluate: str | Path | None = None,
+    policy: str | Path | Mapping[str, Any] | None = None,
+    evaluate: object = None,
     grid: Grid | None = None,
     **given: Any,
 ) -> GateFile:
@@ -48,22 +49,23 @@ def calibrate(
 
     Parameters
     ----------
-    source : path or Reading
-        A table of claims or answers, measured by ``sensor``, or a reading that was written.
+    source : path, data frame, list of dicts, table or Reading
+        Claims or answers, measured by ``sensor``, or a reading, in hand or as it was written.
     label : str, optional
         Column of the table that says ``supported`` or ``unsupported``.
-    labels : path or mapping, optional
-        Labels by item, beside a reading: CSV or JSON lines with ``item`` and ``label``.
+    labels : path, data frame, list of dicts or mapping, optional
+        Labels by item, beside a reading: a table with ``item`` and ``label``, or a mapping.
     sensor : str
     positive : ``"supported"`` or ``"unsupported"``, optional
         What the number 1 means.
     unsupported : {"labelled", "nearest", "random"}
         Who they are: labelled, or the supported claims against another source's evidence, the
-        nearest or any. It becomes the population's name.
-    policy : path, optional
-        A policy as JSON; ``value_only`` without.
-    evaluate : path, optional
-        Another table with other sources, on which the gate is looked at.
+        nearest or any. It becomes the population's name, and the unit is ``source_one`` unless
+        another is named.
+    policy : path or mapping, optional
+        A policy, or a file with it as JSON; ``value_only`` without.
+    evaluate : path, data frame, list of dicts, table or Reading, optional
+        Another one with other sources, on which the gate is looked at.
     grid : sequence of float, text with commas, or path, optional
         For ``accepted_error``: thresholds fixed beforehand, or an unlabelled table of other
         sources whose quantiles they are.
@@ -78,12 +80,14 @@ def calibrate(
     """
     asked = {k: given.pop(k) for k in _PROMISE if k in given}
     named = {"label": label, "positive": positive}
+    if unsupported != "labelled":
+        asked["unit"] = unit_of(asked.get("unit"))
 
-    def labelled(of: str | Path | Reading) -> tuple[Reading, dict[str, object], str | None]:
+    def labelled(of: object) -> tuple[Reading, dict[str, object], str | None]:
         if unsupported == "labelled":
             found = measured(of, sensor=sensor, label=label, **given)
             return found, labels_of(of, label=label, labels=labels, given=given), None
-        if labels is not None or isinstance(of, Reading) or is_reading(Path(of)):
+        if labels is not None or is_reading(of):
             msg = (
                 f"unsupported is {unsupported!r}, which is made from a table with its evidence; "
                 "hand in the table, without a reading and without a file of labels."
@@ -105,14 +109,14 @@ def calibrate(
         known,
         promise,
         positive=positive,
-        policy=None if policy is None else _object(Path(policy)),
+        policy=policy if policy is None or isinstance(policy, Mapping) else _object(Path(policy)),
         grid=grid_of(grid, reading, promise, lambda path: measured(path, sensor=sensor, **given)),
         evaluation=other,
     )
 
 
 def gate(
-    source: str | Path | Reading,
+    source: object,
     gate_file: str | Path | GateFile,
     *,
     trace: str | Path | None = None,
@@ -125,7 +129,7 @@ def gate(
 
     Parameters
     ----------
-    source : path or Reading
+    source : path, data frame, list of dicts, table or Reading
     gate_file : path or GateFile
         It names the sensor.
     trace : path, optional
@@ -153,30 +157,8 @@ def gate(
     return apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
 
 
-def _flags(
-    source: str | Path | Reading,
-    sensor: str,
-    kind: str | None,
-    relation_check: str | None,
-    given: Mapping[str, Any],
-) -> dict[str, tuple[str, ...]]:
-    """Why claims go to a person, by item; nothing where no column of kinds is named."""
-    if kind is None:
-        if relation_check is not None:
-            msg = "a relation check stands beside a kind; name the column of kinds as well."
-            raise InputError(msg)
-        return {}
-    if isinstance(source, Reading) or is_reading(Path(source)):
-        msg = f"the column {kind!r} of kinds is read from the table of claims; hand in the table."
-        raise InputError(msg)
-    columns = {name: given[name] for name in CLAIMS if given.get(name) is not None}
-    return kind_routes(
-        Path(source), sensor=sensor, kind=kind, relation_check=relation_check, columns=columns
-    )
-
-
 def ground_by(
-    source: str | Path | Reading,
+    source: object,
     gate_file: str | Path | GateFile,
     *,
     trace: str | Path | None = None,
@@ -210,19 +192,27 @@ def ground_by(
 
 
 def _opened(gate_file: str | Path | GateFile) -> GateFile:
-    return gate_file if isinstance(gate_file, GateFile) else read_gate(Path(gate_file))
+    if isinstance(gate_file, GateFile):
+        return gate_file
+    if not isinstance(gate_file, (str, os.PathLike)):
+        msg = (
+            f"the gate is a {type(gate_file).__name__}; hand in what calibrate returned, or the "
+            "file that it wrote."
+        )
+        raise InputError(msg)
+    return read_gate(Path(gate_file))
 
 
 def _read_for(
     made: GateFile,
-    source: str | Path | Reading,
+    source: object,
     kind: str | None,
     relation_check: str | None,
     given: Mapping[str, Any],
 ) -> Reading:
     """What a gate decides about: measured by its sensor, with the flags of kinds it is blind to."""
     sensor = made.sensor or SENSOR
-    flags = _flags(source, sensor, kind, relation_check, given)
+    flags = flags_of(source, sensor=sensor, kind=kind, relation_check=relation_check, given=given)
     return routed(measured(source, sensor=sensor, **given), flags)
 
 
@@ -243,7 +233,7 @@ def replay(
     *,
     reading: str | Path | None = None,
     key: str | Path | None = None,
-    claims: str | Path | None = None,
+    claims: object = None,
     kind: str | None = None,
     relation_check: str | None = None,
 ) -> Replayed:
@@ -256,8 +246,8 @@ def replay(
         The reading that was decided about, to compare values with.
     key : path, optional
         File with the secret that signed the trace.
-    claims : path, optional
-        Table of the claims, where a column of kinds sent some of them to review.
+    claims : path, data frame, list of dicts or table, optional
+        The claims, where a column of kinds sent some of them to review.
     kind, relation_check : str, optional
         As `gate` was given them.
 
@@ -272,7 +262,9 @@ def replay(
         if about is None or claims is None:
             msg = "kinds are compared with a reading and read from a table; give both of them."
             raise InputError(msg)
-        about = routed(about, _flags(claims, made.sensor or SENSOR, kind, relation_check, {}))
+        sensor = made.sensor or SENSOR
+        flags = flags_of(claims, sensor=sensor, kind=kind, relation_check=relation_check, given={})
+        about = routed(about, flags)
     secret = None if key is None else read_key(Path(key))
     return replayed(Path(trace), made, reading=about, key=secret)
 

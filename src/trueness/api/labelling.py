@@ -1,14 +1,15 @@
 """What is known about claims: labels by item, from a table or from a file of their own."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from trueness.api.readings import is_reading
-from trueness.contract import Reading
 from trueness.contract.errors import InputError
 from trueness.table.delimited import read_delimited
 from trueness.table.evidence_reading import read_evidence
+from trueness.table.frames import read_frame
 from trueness.table.jsonlines import read_json
 from trueness.table.sniff import FileKind, sniff
 
@@ -17,21 +18,21 @@ CLAIMS = ("claim", "evidence", "item", "group", "label", "limit")
 
 
 def labels_of(
-    source: str | Path | Reading,
+    source: object,
     *,
     label: str | None,
-    labels: str | Path | Mapping[str, object] | None,
+    labels: object,
     given: Mapping[str, Any],
 ) -> dict[str, object]:
     """Labels by item: of the table's own column, or of a file keyed on item.
 
     Parameters
     ----------
-    source : path or Reading
+    source : path, data frame, list of dicts, table or Reading
     label : str or None
         Name of the column.
-    labels : path, mapping or None
-        Where they are not in the source.
+    labels : path, data frame, list of dicts, mapping or None
+        Where they are not in the source; a mapping holds them by item.
     given : mapping
         How the table is read.
 
@@ -43,45 +44,54 @@ def labels_of(
     if isinstance(labels, Mapping):
         return dict(labels)
     if labels is not None:
-        return label_file(Path(labels), item=given.get("item"), label=label)
-    if isinstance(source, Reading) or is_reading(Path(source)):
+        return label_file(labels, item=given.get("item"), label=label)
+    if is_reading(source):
         msg = "a reading holds no labels. Name a file with columns item and label: --labels FILE."
         raise InputError(msg)
     names = {k: v for k, v in given.items() if k in CLAIMS and v is not None}
-    table = read_evidence(Path(source), label=label, **names)
+    table = read_evidence(source, label=label, **names)
     if table.label is None:
-        msg = f"{source} has no column with labels. Name it with --label COLUMN."
+        msg = f"{_said(source)} has no column with labels. Name it with --label COLUMN."
         raise InputError(msg)
     pairs = zip(table.item.values(), table.label.values(), strict=True)
     return {str(item): said(word) for item, word in pairs}
 
 
 def label_file(
-    path: Path, *, item: str | None = None, label: str | None = None
+    given: object, *, item: str | None = None, label: str | None = None
 ) -> dict[str, object]:
-    """Labels by item from a file: JSON lines, JSON or CSV.
+    """Labels by item from a file, JSON lines, JSON or CSV, or from a data frame or list of dicts.
 
     Raises
     ------
     InputError
         When a column is not there or an item stands twice.
     """
-    source = read_json(path) if sniff(path) is FileKind.JSON else read_delimited(path)
+    if isinstance(given, (str, os.PathLike)):
+        path = Path(given)
+        source = read_json(path) if sniff(path) is FileKind.JSON else read_delimited(path)
+    else:
+        source = read_frame(given)
     columns = (item or "item", label or "label")
     missing = [name for name in columns if name not in source.cells]
     if missing:
         msg = (
-            f"{path} has no column {missing[0]!r}; its columns are {', '.join(source.names)}. "
-            "Labels are keyed on item: name them with --item and --label."
+            f"{_said(given)} has no column {missing[0]!r}; its columns are "
+            f"{', '.join(source.names)}. Labels are keyed on item: name them with --item and "
+            "--label."
         )
         raise InputError(msg)
     found: dict[str, object] = {}
     for name, word in zip(*(source.cells[c] for c in columns), strict=True):
         if str(name) in found:
-            msg = f"{path} names the item {name!r} twice; one label an item is wanted."
+            msg = f"{_said(given)} names the item {name!r} twice; one label an item is wanted."
             raise InputError(msg)
         found[str(name)] = said(word)
     return found
+
+
+def _said(source: object) -> str:
+    return str(source) if isinstance(source, (str, os.PathLike)) else "the table"
 
 
 def said(word: object) -> object:

@@ -1,6 +1,8 @@
 """The reading of any source: a file that holds one, or a table that is measured now."""
 
 import json
+import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,33 +32,61 @@ _EMBEDDING = frozenset(
     )
 )
 """What only sensors of claims take."""
+_OF_EVERY_CALL = frozenset(("label", "cache", "advance"))
+"""Of these, what says nothing about how a value is made."""
 
 
-def measured(source: str | Path | Reading, *, sensor: str = SENSOR, **given: Any) -> Reading:
+def measured(source: object, *, sensor: str = SENSOR, **given: Any) -> Reading:
     """The reading of a source: as it was written, or made now by the sensor.
 
     Parameters
     ----------
-    source : path or Reading
+    source : path, data frame, list of dicts, table or Reading
     sensor : str
     **given
         As in `trueness.api.ground`, or in `trueness.measure` for sensors of answers.
+
+    Raises
+    ------
+    InputError
+        When something is given that a written reading, or a sensor of answers, has no use for.
     """
-    if isinstance(source, Reading):
-        return source
-    path = Path(source)
-    if is_reading(path):
-        return loaded(path)
-    module = sensors.find(sensor)
     given = {k: v for k, v in given.items() if v is not None}
+    if isinstance(source, Reading) or is_reading(source):
+        _refuse(given, "the reading was made before")
+        reading = source if isinstance(source, Reading) else loaded(Path(str(source)))
+        _check_sources(reading, given.get("group"))
+        return reading
+    module = sensors.find(sensor)
     if getattr(module, "TABLE", "answers") == "evidence":
-        return ground(path, sensor=sensor, **given)
-    return measure(sensor, path, **{k: v for k, v in given.items() if k not in _EMBEDDING})
+        return ground(source, sensor=sensor, **given)
+    _refuse(given, f"the sensor {sensor!r} reads answers and no evidence")
+    return measure(sensor, source, **{k: v for k, v in given.items() if k not in _EMBEDDING})
 
 
-def is_reading(path: Path) -> bool:
-    """Whether a file begins as a reading that was written."""
-    head = head_of(path)
+def _check_sources(reading: Reading, group: object) -> None:
+    """Refuse a column of sources that a reading was made without: none of its items has one."""
+    if group is None or any(item.extra.get("group") is not None for item in reading.per_item):
+        return
+    msg = (
+        f"group is {group!r}, and no item of the reading has a source: it was made without that "
+        "column. Measure the table with it, or hand the table in."
+    )
+    raise InputError(msg)
+
+
+def _refuse(given: Mapping[str, Any], why: str) -> None:
+    idle = sorted((_EMBEDDING - _OF_EVERY_CALL) & given.keys())
+    if idle:
+        msg = f"{idle[0]} is given, and {why}: it would change nothing. Leave it out."
+        raise InputError(msg)
+
+
+def is_reading(source: object) -> bool:
+    """Whether a source is a reading, or a file that begins as one that was written."""
+    if not isinstance(source, (str, os.PathLike)):
+        return isinstance(source, Reading)
+    head = head_of(Path(source))
     if head is None or head.get("schema") == SCHEMA:
         return False
     return head.get("line") == "reading" or bool({"sensor", "readings"} & set(head))

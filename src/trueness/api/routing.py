@@ -1,11 +1,14 @@
 """Kinds of claims that no threshold on a measure catches: they go to a person, unless checked."""
 
 import json
+import os
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from trueness.api.labelling import CLAIMS
+from trueness.api.readings import is_reading
 from trueness.contract.errors import InputError
 from trueness.table.column import Column
 from trueness.table.evidence_reading import read_evidence
@@ -42,8 +45,45 @@ def blind_kinds(sensor: str) -> tuple[str, ...]:
     return tuple(found[sensor])
 
 
+def flags_of(
+    source: object,
+    *,
+    sensor: str,
+    kind: str | None,
+    relation_check: str | None,
+    given: Mapping[str, Any],
+) -> dict[str, tuple[str, ...]]:
+    """Why claims go to a person, by item; nothing where no column of kinds is named.
+
+    Parameters
+    ----------
+    source : path, data frame, list of dicts or table
+    sensor, kind, relation_check :
+        As in `kind_routes`.
+    given : mapping
+        How the table is read, among whatever else.
+
+    Raises
+    ------
+    InputError
+        When a check stands without kinds, or the source is a reading, which has no columns.
+    """
+    if kind is None:
+        if relation_check is not None:
+            msg = "a relation check stands beside a kind; name the column of kinds as well."
+            raise InputError(msg)
+        return {}
+    if is_reading(source):
+        msg = f"the column {kind!r} of kinds is read from the table of claims; hand in the table."
+        raise InputError(msg)
+    columns = {name: given[name] for name in CLAIMS if given.get(name) is not None}
+    return kind_routes(
+        source, sensor=sensor, kind=kind, relation_check=relation_check, columns=columns
+    )
+
+
 def kind_routes(
-    source: Path,
+    source: object,
     *,
     sensor: str,
     kind: str,
@@ -54,7 +94,7 @@ def kind_routes(
 
     Parameters
     ----------
-    source : Path
+    source : path, data frame, list of dicts or table
     sensor : str
         Whose blind kinds.
     kind : str
@@ -81,9 +121,10 @@ def kind_routes(
     }
 
 
-def _column(extras: Mapping[str, Column[str]], name: str, source: Path) -> Column[str]:
+def _column(extras: Mapping[str, Column[str]], name: str, source: object) -> Column[str]:
     if name not in extras:
         known = ", ".join(sorted(extras)) or "none"
-        msg = f"{source.name} has no column {name!r} beside its claims; it has {known}. Name one."
+        table = Path(source).name if isinstance(source, (str, os.PathLike)) else "the table"
+        msg = f"{table} has no column {name!r} beside its claims; it has {known}. Name one."
         raise InputError(msg)
     return extras[name]

@@ -44,7 +44,8 @@ from trueness.cli.grounding import grounded, grounding
 @click.option(
     "--unit",
     type=click.Choice(["item", "source_one", "source_worst", "grouped_conformal"]),
-    help="What is independent: items (default), or sources.",
+    help="What is independent: items (default), or sources (source_one where --unsupported makes "
+    "claims).",
 )
 @click.option(
     "--population",

@@ -8,7 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
-from trueness.cli.grounding import grounded, grounding
+from trueness.cli.grounding import grounded, grounding, kinds
 
 VERDICTS = ("accept", "review", "reject")
 
@@ -18,12 +18,7 @@ VERDICTS = ("accept", "review", "reject")
 @grounding
 @click.option("--gate", "gate_file", type=options.existing_file(), required=True)
 @click.option("--key", type=options.existing_file(), help="Secret that signs the trace.")
-@click.option(
-    "--kind", metavar="COLUMN", help="Kind of each claim; kinds that no threshold catches: review."
-)
-@click.option(
-    "--relation-check", metavar="COLUMN", help="Says passed where such a claim was checked."
-)
+@kinds
 @click.option("--fail-on", metavar="VERDICT,…", help="Exit 1 when an item gets one of these.")
 @click.option("--json", "as_json", is_flag=True, help="Print the decision.")
 @click.option(

@@ -8,7 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
-from trueness.cli.grounding import grounded, grounding
+from trueness.cli.grounding import grounded, grounding, kinds
 
 if TYPE_CHECKING:
     from trueness.contract import Decision, Reading
@@ -31,12 +31,15 @@ if TYPE_CHECKING:
     type=options.existing_file(),
     help="Draw the threshold of a gate in, and say what it decides.",
 )
+@kinds
 @click.option("--full", is_flag=True, help="Print every block.")
 @options.outputs
 def ground(
     claims: Path,
     *,
     gate_file: Path | None,
+    kind: str | None,
+    relation_check: str | None,
     full: bool,
     output: tuple[Path, ...],
     as_json: bool,
@@ -55,6 +58,10 @@ def ground(
     from trueness.api.grounding import ground as ground_
     from trueness.backends.registry import open_embedder_on
 
+    routes = {"kind": kind, "relation_check": relation_check}
+    if gate_file is None and any(routes.values()):
+        msg = "kinds send claims to review, and no gate decides here; name one: --gate FILE."
+        raise click.UsageError(msg)
     _output.check_paths(output)
     _output.check_inputs(output, (claims, gate_file, typed["corpus"]))
     if engine is not None:
@@ -67,7 +74,7 @@ def ground(
         else:
             from trueness.api.gating import ground_by
 
-            reading, decision = ground_by(claims, gate_file, **given)
+            reading, decision = ground_by(claims, gate_file, **routes, **given)
             decisions = (decision,)
     _output.write_readings({"": reading}, output, title=claims.name, decisions=decisions)
     shown = reading if full or as_json else _short(reading)

@@ -22,6 +22,8 @@ class Instrument:
         Kind of table that it reads.
     NEEDS_VECTORS : bool
         Whether the table's texts must have been embedded.
+    READS : frozenset of str
+        What else beside the texts changes its value: ``corpus``, ``entailer``, ``weights``.
     """
 
     CONTRACT: Contract
@@ -29,3 +31,4 @@ class Instrument:
     measure: Callable[[Any, Any], Reading]
     TABLE: str = "evidence"
     NEEDS_VECTORS: bool = True
+    READS: frozenset[str] = frozenset()

@@ -42,5 +42,7 @@ CONTRACT = Contract(
 TABLE = "evidence"
 """It reads claims with their evidence."""
 NEEDS_VECTORS = True
+READS = frozenset({"entailer"})
+"""What it reads beside texts and vectors."""
 
 from trueness.sensors.energy.measure import measure as measure  # noqa: E402 - needs CONTRACT

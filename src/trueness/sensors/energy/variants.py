@@ -220,6 +220,7 @@ def _instrument(
     context: Callable[[EvidenceTable, int], Context] = _no_context,
     *,
     empirical: bool = False,
+    reads: str | None = None,
 ) -> Instrument:
     measure = partial(
         _measure,
@@ -230,7 +231,7 @@ def _instrument(
         context=context,
         empirical=empirical,
     )
-    return Instrument(contract, made, measure)
+    return Instrument(contract, made, measure, READS=frozenset({reads} if reads else ()))
 
 
 _SIGNED = tuple(b for b in BLIND if b != _SIGN)
@@ -253,6 +254,7 @@ CORPUS = _instrument(
     ),
     span_variants.corpus,
     context=_mean_of_corpus,
+    reads="corpus",
 )
 WHITENED = _instrument(
     _contract(
@@ -265,6 +267,7 @@ WHITENED = _instrument(
     WhitenedParams,
     ("shrinkage",),
     _moments_of_corpus,
+    reads="corpus",
 )
 WEIGHTED = _instrument(
     _contract(
@@ -275,6 +278,7 @@ WEIGHTED = _instrument(
     ),
     span_variants.weighted,
     context=_weights,
+    reads="weights",
 )
 SIGMA = _instrument(
     _contract(
