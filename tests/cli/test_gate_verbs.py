@@ -265,3 +265,27 @@ def test_a_policy_that_says_a_key_twice_is_refused(
     labelled = ("--label", "label", "--group", "source", "--policy", str(policy))
     assert calibrate(LABELLED, tmp_path / "gate.json", *labelled) == 2
     assert "twice" in capsys.readouterr().err
+
+
+def test_a_signed_trace_is_said_to_be_signed_where_the_key_is_missing(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    key, other, trace = tmp_path / "key", tmp_path / "other", tmp_path / "d.jsonl"
+    key.write_text("a secret of some length", "utf-8")
+    other.write_text("another secret of length", "utf-8")
+    gate, replay = ["gate", str(LABELLED), "--gate", str(gate_file), "-o", str(trace)], [
+        "replay", str(trace), "--gate", str(gate_file)]  # fmt: skip
+    said = "the trace is signed and its signature was not checked"
+    assert main([*gate, "--key", str(key)]) == 0
+    capsys.readouterr()
+    for given, code in (([], 0), (["--key", str(key)], 0), (["--key", str(other)], 1)):
+        assert main([*replay, *given]) == code
+        assert (said in capsys.readouterr().out) is (not given)
+    assert main([*replay, "--json"]) == 0
+    assert said in json.loads(capsys.readouterr().out)["limits"][0]
+    assert main(gate) == 0
+    capsys.readouterr()
+    assert main(replay) == 0
+    assert said not in capsys.readouterr().out
+    assert main([*replay, "--key", str(key)]) == 1  # a key, and nothing signed
+    assert "HMAC" in capsys.readouterr().out

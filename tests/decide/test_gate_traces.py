@@ -22,8 +22,9 @@ from trueness.decide.columns import columns_of_items, columns_of_reading
 from trueness.decide.deciding import decide, decide_columns
 from trueness.decide.lines import hash_of, why
 from trueness.decide.policy import policy_of
+from trueness.decide.problems import Replayed
 from trueness.decide.promise import promise_of
-from trueness.decide.retracing import Replayed, replay
+from trueness.decide.retracing import replay
 from trueness.decide.stored import GateFile, gate_of, read_gate
 from trueness.decide.trace import read_key
 

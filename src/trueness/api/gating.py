@@ -19,8 +19,8 @@ from trueness.decide.calibrating import apply_gate
 from trueness.decide.calibrating import calibrate as calibrated
 from trueness.decide.marking import marked
 from trueness.decide.picture import calibration_blocks
+from trueness.decide.problems import Replayed
 from trueness.decide.promise import promise_of
-from trueness.decide.retracing import Replayed
 from trueness.decide.retracing import replay as replayed
 from trueness.decide.routes import routed
 from trueness.decide.stored import SCHEMA, GateFile, read_gate

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from trueness.contract import Decision, Direction, ItemVerdict, Reading, Rows, State
 from trueness.contract.errors import InputError, PolicyError
 from trueness.contract.serial import Json
-from trueness.decide.calibration import Calibration, Codes, calibrate_columns, with_evaluation
+from trueness.decide.calibration import Calibration, Codes, with_evaluation
 from trueness.decide.columns import Columns, columns_of_reading, columns_of_values
 from trueness.decide.curves import curve_of, doubt_of
 from trueness.decide.deciding import RULES, VERDICTS, Rulings, check_policy, decide_columns
 from trueness.decide.evaluation import cross_fitted, held_out
+from trueness.decide.fitting import calibrate_columns
 from trueness.decide.labels import unsupported_codes
 from trueness.decide.lines import Context, why
 from trueness.decide.policy import Kind, Policy, policy_of

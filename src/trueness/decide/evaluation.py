@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from trueness.contract import Verdict
 from trueness.contract.errors import DependentItems, InputError, TooFewCalibrationItems
 from trueness.contract.serial import Json
-from trueness.decide.calibration import Codes, source_codes
+from trueness.decide.calibration import Codes
 from trueness.decide.columns import Columns
 from trueness.decide.deciding import VERDICTS, Rulings, decide_columns
+from trueness.decide.fitting import source_codes
 from trueness.decide.policy import Policy
 from trueness.decide.promise import Error, Population, Promise, Unit
 from trueness.stats.order_thresholds import one_of_each_source

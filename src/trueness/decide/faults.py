@@ -7,7 +7,7 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.decide.calibration import Calibration
 from trueness.decide.policy import Policy
-from trueness.decide.promise import Threshold, threshold_of
+from trueness.decide.ranks import Threshold, threshold_of
 
 _LIBRARIES = 1e-9
 """How much a guarantee may differ between versions of what computed it."""

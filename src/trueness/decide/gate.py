@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from trueness.contract import Decision, Direction, Reading
 from trueness.contract.errors import CannotSerialise, FingerprintMismatch, InputError
@@ -15,26 +15,9 @@ from trueness.decide.calibrating import Groups, Labels, apply_gate, calibrate, d
 from trueness.decide.columns import Columns, columns_of_values
 from trueness.decide.deciding import Rulings, decide_columns
 from trueness.decide.promise import promise_of
+from trueness.decide.scores import SavedScore, Score
 from trueness.decide.stored import GateFile, read_gate
 from trueness.stats.logistic import ridge_logistic_of
-
-
-@runtime_checkable
-class Score(Protocol):
-    """What turns several columns into one value; fitted on other items than the gate's."""
-
-    def predict_proba(self, rows: ArrayLike, /) -> NDArray[np.float64]:
-        """(n, 2) Of supported and unsupported."""
-        ...
-
-
-@runtime_checkable
-class SavedScore(Score, Protocol):
-    """A score that can be written down."""
-
-    def to_json(self) -> dict[str, Json]:
-        """Plain JSON with a schema."""
-        ...
 
 
 class Gate:

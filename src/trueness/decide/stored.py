@@ -1,24 +1,20 @@
 """`gate.json`: calibration and policy in one file, each with its hash."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from trueness.contract import Direction, Reading
+from trueness.contract import Reading
 from trueness.contract.errors import CannotSerialise, FingerprintMismatch, InputError, PolicyError
 from trueness.contract.serial import Json, RepeatedKeyError, canonical, dumps, once
-from trueness.decide.calibration import Calibration, Side
+from trueness.decide.calibration import Calibration
 from trueness.decide.columns import Columns, columns_of_reading
 from trueness.decide.deciding import check_policy
 from trueness.decide.faults import altered, threshold_faults
-from trueness.decide.grids import Sequenced
 from trueness.decide.hashing import hash_json
 from trueness.decide.policy import Policy, policy_of
-from trueness.decide.promise import Threshold, promise_of
+from trueness.decide.stored_parts import calibration_of, mapping_of
 
 SCHEMA = "trueness.gate/1"
 _REVISION = "embedder.revision"
@@ -243,7 +239,7 @@ def gate_of(data: object, where: str = "this object") -> GateFile:
             calibration_of(data["calibration"]),
             policy_of(data["policy"]),
             str(data["sensor"]),
-            None if data["score"] is None else _mapping(data["score"]),
+            None if data["score"] is None else mapping_of(data["score"]),
             str(data["calibration_hash"]),
             str(data["policy_hash"]),
         )
@@ -256,29 +252,6 @@ def gate_of(data: object, where: str = "this object") -> GateFile:
         )
         raise InputError(msg) from error
     return replace(gate, altered=tuple(altered(data, gate.to_dict())))
-
-
-def calibration_of(data: Mapping[str, Json]) -> Calibration:
-    """The calibration that `Calibration.to_dict` wrote."""
-    asked, counts = _mapping(data["promise"]), _mapping(data["counts"])
-    return Calibration(
-        promise=promise_of(**asked),  # type: ignore[arg-type] # checked there
-        direction=Direction(str(data["direction"])),
-        tau=_float(data["tau"]),
-        threshold=_threshold(data["rank"]),
-        unsupported=_side(data["unsupported"]),
-        grid=_grid(data["grid"]),
-        rho=None if data["rho"] is None else _float(data["rho"]),
-        reject=_threshold(data["reject_rank"]),
-        supported=_side(data["supported_negated"]),
-        counts={name: int(str(n)) for name, n in counts.items()},
-        independence=str(data["independence"]),
-        notes=tuple(str(note) for note in _list(data["notes"])),
-        fingerprint=_mapping(data["fingerprint"]),
-        versions={name: str(v) for name, v in _mapping(data["versions"]).items()},
-        evaluation=_mapping(data["evaluation"]),
-        curve=_mapping(data.get("curve") or {}),
-    )
 
 
 def _flat(nested: Mapping[str, Json], lead: str = "") -> dict[str, Json]:
@@ -294,79 +267,6 @@ def _flat(nested: Mapping[str, Json], lead: str = "") -> dict[str, Json]:
 
 def _said(values: Mapping[str, Json], key: str) -> str:
     return canonical(values[key]) if key in values else "no such key"
-
-
-def _threshold(data: Json) -> Threshold | None:
-    if data is None:
-        return None
-    rank = _mapping(data)
-    return Threshold(
-        int(str(rank["n"])),
-        None if rank["k"] is None else int(str(rank["k"])),
-        _float(rank["tau"]),
-        None if rank["guarantee"] is None else _float(rank["guarantee"]),
-        None if rank["expected_at_most"] is None else _float(rank["expected_at_most"]),
-    )
-
-
-def _side(data: Json) -> Side | None:
-    if data is None:
-        return None
-    side = _mapping(data)
-    sources = side["sources"]
-    codes = None if sources is None else np.array(_list(sources), dtype=np.int64)
-    risks = _risks(side["risks"])
-    if (risks[1:] < risks[:-1]).any() or (
-        codes is not None and (codes.shape != risks.shape or codes.min(initial=0) < 0)
-    ):
-        msg = "stored risks are not in ascending order, or not one source a risk"
-        raise ValueError(msg)
-    return Side(risks, codes)
-
-
-def _grid(data: Json) -> Sequenced | None:
-    if data is None:
-        return None
-    grid = _mapping(data)
-    wrong = _list(grid["wrong"])
-    thresholds, risks = _risks(grid["thresholds"]), _risks(grid["risks"])
-    if len(wrong) != len(risks) or not all(isinstance(w, bool) for w in wrong):
-        msg = "the stored grid has not one truth value a risk"
-        raise ValueError(msg)
-    rising = (thresholds[1:] > thresholds[:-1]).all() and np.isfinite(thresholds).all()
-    if not len(thresholds) or not rising or (risks[1:] < risks[:-1]).any():
-        msg = "the stored grid or its risks are not in ascending order"
-        raise ValueError(msg)
-    return Sequenced(thresholds, risks, np.array(wrong, dtype=np.bool_))
-
-
-def _risks(data: Json) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    numbers = [np.inf if r is None else _float(r) for r in _list(data)]
-    return np.array(numbers, dtype=np.float64)
-
-
-def _float(value: Json) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        msg = f"a number is wanted, {value!r} was given"
-        raise TypeError(msg)
-    if not math.isfinite(value):
-        msg = f"a finite number is wanted, {value!r} was given"
-        raise ValueError(msg)
-    return float(value)
-
-
-def _mapping(value: Json) -> dict[str, Json]:
-    if not isinstance(value, Mapping):
-        msg = f"an object is wanted, {type(value).__name__} was given"
-        raise TypeError(msg)
-    return dict(value)
-
-
-def _list(value: Json) -> list[Json]:
-    if not isinstance(value, list):
-        msg = f"a list is wanted, {type(value).__name__} was given"
-        raise TypeError(msg)
-    return value
 
 
 def _no_constant(name: str) -> float:
