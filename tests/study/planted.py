@@ -132,9 +132,10 @@ def run_on(
     seed: int = 0,
     relations: Sequence[str] | None = None,
     kind: type[Planted] = Planted,
+    second: Says | None = None,
     **more: Any,
 ) -> Carried:
-    """A study on a planted model; its requests cached in a folder of the test."""
+    """A study on a planted model, or on two; its requests cached in a folder of the test."""
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
     declaration = declared_study(study)
     most = limit or declaration.repeats
@@ -143,11 +144,14 @@ def run_on(
         asked = {name: asked[name] for name in relations}
     known = {r.name: facts_of(r) for r in asked.values()}
 
-    def opened(_name: str, _options: object = None, **_given: object) -> Planted:
+    def opened(name: str, _options: object = None, **_given: object) -> Planted:
+        if second is not None and name == "second":
+            return kind("echo", {"x": "y"}, rule=second, known=known, **more)
         return kind("garbage", {"x": "y"}, rule=rule, known=known, **more)
 
     for module in (asking, constrained, ensembles):
         if hasattr(module, "declared_relations") and relations is not None:
             monkeypatch.setattr(module, "declared_relations", lambda *_: asked)
     monkeypatch.setattr(asking, "open_model", opened)
-    return carry_out(study, inputs=Inputs(model="planted"), seed=seed, limit=limit)
+    inputs = Inputs(model="planted", second_model=None if second is None else "second")
+    return carry_out(study, inputs=inputs, seed=seed, limit=limit)

@@ -26,6 +26,7 @@ from trueness.study.asked import (
 from trueness.study.found import Found
 from trueness.study.partitions import mean_record, measured
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.table import Relation
 
@@ -65,6 +66,7 @@ class Chosen:
         return found
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Free and constrained accuracy; the latter is multiple choice: never in one ranking.
 

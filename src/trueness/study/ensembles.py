@@ -35,6 +35,7 @@ from trueness.study.partitions import (
     right_by_entity,
 )
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.study.views import as_wordings, decoded, voted, with_answers
 from trueness.table import AnswerTable, Relation
@@ -67,6 +68,7 @@ class _Members:
         return with_answers(rows, said, PROBABILITIES if probabilities else LOGITS)
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Each prefix alone and all together, and what is left of a gap without one of them.
 

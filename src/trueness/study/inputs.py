@@ -6,6 +6,7 @@ from pathlib import Path
 from trueness.contract.errors import InputError
 
 WORLDS = ("synthetic",)
+_FILES = frozenset({"gguf", "replay"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,14 @@ class Inputs:
         named = {
             "data": None if self.data is None else self.data.name,
             "embedder": self.embedder,
-            "model": self.model,
-            "second_model": self.second_model,
+            "model": _bare(self.model),
+            "second_model": _bare(self.second_model),
             "world": self.world,
         }
         return {name: value for name, value in named.items() if value is not None}
+
+
+def _bare(model: str | None) -> str | None:
+    """A model's name without the folder of its file."""
+    kind, _, rest = (model or "").partition(":")
+    return f"{kind}:{Path(rest).name}" if kind in _FILES else model

@@ -14,6 +14,7 @@ from trueness.study.declared import declared_by, params_of
 from trueness.study.found import Found
 from trueness.study.partitions import measured, only_template, part_of
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.study.views import decoded
 from trueness.table import AnswerTable, Relation
@@ -21,6 +22,7 @@ from trueness.table import AnswerTable, Relation
 INJECTIVE = "injective"
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Orbits of one wording and of all together, and what the assignment decodes.
 

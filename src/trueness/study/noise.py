@@ -19,6 +19,7 @@ from trueness.study.partitions import (
     surplus,
 )
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.study.views import voted
 from trueness.table import AnswerTable
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 EDGE = "still falling at the edge of the grid; extend it"
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Votes of many noisy draws at each level; the best level is tested on other draws.
 

@@ -10,6 +10,7 @@ from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.found import Found
 from trueness.study.partitions import matrix, mean_record, measured
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 
 PROSE, PERMUTED, NONE = "prose", "permuted", "none"
@@ -17,6 +18,7 @@ _PERMUTED, _BARE = "prose_permuted_", "prose_none_"
 UNIT = "passages and entities, crossed"
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Accuracy and orbits by class of prefix, each class with its members.
 

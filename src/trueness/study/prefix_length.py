@@ -11,6 +11,7 @@ from trueness.study.declared import declared_by, params_of
 from trueness.study.found import Found
 from trueness.study.partitions import matrix, mean_record, measured, part_of
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 
 Floats = NDArray[np.float64]
@@ -19,6 +20,7 @@ UNIT = "passages and entities, crossed"
 _MOVED = ("pairs_merged", "pairs_split", "churn", "variation_of_information", "adjusted_rand")
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Accuracy at each length of prose and of its permutations, and its slope per doubling.
 

@@ -13,6 +13,7 @@ from trueness.study.choosing import choose_condition
 from trueness.study.found import Found
 from trueness.study.partitions import matrix, mean_record, measured, part_of, reading_of
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.table import AnswerTable
 
@@ -21,6 +22,7 @@ Floats = NDArray[np.float64]
 _MIN_COMMON = Fraction(9, 10)
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Held-out gain of the prefix that the certificate chooses, over many halves.
 

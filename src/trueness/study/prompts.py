@@ -20,6 +20,7 @@ from trueness.study.partitions import (
     part_of,
 )
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 
 Floats = NDArray[np.float64]
@@ -30,6 +31,7 @@ _MOVED = (
 )  # fmt: skip
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Every prompt against none: answers changed, pairs merged and split, errors certified.
 

@@ -1,0 +1,130 @@
+"""The same study of two models: the first decides, the second stands beside it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import wraps
+
+from trueness.contract.errors import InputError
+from trueness.contract.serial import Json
+from trueness.stats.multiplicity import holm
+from trueness.study.carrying_out import decide
+from trueness.study.declarations import Declaration
+from trueness.study.found import Found
+from trueness.study.results import Record
+from trueness.study.task import Task
+
+SECOND = "second_model"
+"""Where a contrast, and what was drawn, say the same of the second model."""
+_PREFIX = "second_"
+
+Run = Callable[[Task], Found]
+
+
+def with_second_model(run: Run) -> Run:
+    """A runner that can be given a second model, and asks it what it asked the first.
+
+    One result says both: see `joined`.
+
+    Parameters
+    ----------
+    run : callable
+        From a task without a second model to what is found.
+    """
+
+    @wraps(run)
+    def both(task: Task) -> Found:
+        name = task.inputs.second_model
+        alone = replace(task.inputs, second_model=None)
+        first = run(replace(task, inputs=alone))
+        if name is None:
+            return first
+        task.say(f"the same of the second model {name}")
+        second = run(replace(task, inputs=replace(alone, model=name)))
+        return joined(task.declaration, first, second)
+
+    return both
+
+
+def joined(declaration: Declaration, first: Found, second: Found) -> Found:
+    """What was found of two models in one record; what was declared decides on the first alone.
+
+    Rows of both carry ``model``; those of the second are named ``second_…``. Each contrast holds
+    the second model's under ``second_model``, corrected within that model; what the declared
+    expressions would say of it stands in ``draws.second_model``. None of it is primary.
+
+    Parameters
+    ----------
+    declaration : Declaration
+    first, second : Found
+
+    Raises
+    ------
+    InputError
+        Where both are one model.
+    """
+    if first.not_applicable is not None:
+        return first
+    names = [str((found.model or {}).get("model")) for found in (first, second)]
+    if first.model is not None and first.model == second.model:
+        msg = f"the second model is {names[1]}, as the first is; name another, or leave it out."
+        raise InputError(msg)
+    if names[0] == names[1]:
+        names[1] = f"{names[1]} (second)"
+    seconds = _corrected(declaration, second)
+    return replace(
+        first,
+        rows=(*_tagged(first.rows, names[0]), *_tagged(second.rows, names[1], _PREFIX)),
+        contrasts={
+            name: {**record, SECOND: dict(seconds.get(name, {}))}
+            for name, record in first.contrasts.items()
+        },
+        draws={**first.draws, SECOND: _read(declaration, second, seconds)},
+        notes=(*first.notes, *(f"second model: {note}" for note in second.notes)),
+        requests=first.requests + second.requests,
+        forwards=first.forwards + second.forwards,
+        model={**(first.model or {}), SECOND: dict(second.model or {})},
+        protocols=(*first.protocols, *_tagged(second.protocols, names[1])),
+        table=(*_tagged(first.table, names[0]), *_tagged(second.table, names[1])),
+    )
+
+
+def of_model(records: tuple[Record, ...], name: str | None) -> tuple[Record, ...]:
+    """The rows of one model, as they were before they were joined; all, where no model is named."""
+    if name is None or all("model" not in record for record in records):
+        return records
+    ours = (record for record in records if record.get("model") == name)
+    return tuple({k: v for k, v in record.items() if k != "model"} for record in ours)
+
+
+def _tagged(records: tuple[Record, ...], model: str, prefix: str = "") -> tuple[Record, ...]:
+    return tuple(
+        {
+            **record,
+            **({"name": f"{prefix}{record['name']}"} if prefix and "name" in record else {}),
+            "model": model,
+        }
+        for record in records
+    )
+
+
+def _corrected(declaration: Declaration, found: Found) -> dict[str, Record]:
+    """Its contrasts, with Holm's p over those that are primary on the first."""
+    primary = {c.name: found.contrasts[c.name].get("p") for c in declaration.contrasts if c.primary}
+    tested = {name: float(p) for name, p in primary.items() if isinstance(p, int | float)}
+    adjusted = dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
+    return {
+        name: {**record, **({"p_holm": adjusted[name]} if name in adjusted else {})}
+        for name, record in found.contrasts.items()
+    }
+
+
+def _read(
+    declaration: Declaration, found: Found, contrasts: Mapping[str, Record]
+) -> dict[str, Json]:
+    """What was drawn of it, and what the declared expressions would say."""
+    drawn = dict(found.draws)
+    if found.not_applicable is not None:
+        return {**drawn, "reading": "not_applicable"}
+    named = [{"name": name, **record} for name, record in contrasts.items()]
+    outcome = decide(declaration, {"contrasts": named, "draws": drawn}).outcome
+    return {**drawn, "reading": outcome.value}

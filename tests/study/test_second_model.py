@@ -1,0 +1,75 @@
+"""A second model stands beside the first: same questions, own rows, no say in the outcome."""
+
+from pathlib import Path
+
+import pytest
+from planted import run_on
+
+from trueness.backends.protocol import Request
+from trueness.contract.errors import InputError
+from trueness.study.asked import declared_relations
+from trueness.study.carrying_out import carry_out
+from trueness.study.declarations import declared_study
+from trueness.study.found import Found
+from trueness.study.inputs import Inputs
+from trueness.study.second_model import joined, of_model
+
+
+def repaired(request: Request, _text: str, right: str | None) -> str:
+    return str(right) if request.key[2] == "prose:128@3" else "Paris"
+
+
+def broken(request: Request, _text: str, right: str | None) -> str:
+    return str(right) if request.key[2] == "none" else "Paris"
+
+
+def test_the_second_model_has_rows_and_contrasts_and_no_say(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    alone = run_on(monkeypatch, tmp_path / "a", "prefix-repair", repaired).result
+    carried = run_on(monkeypatch, tmp_path / "b", "prefix-repair", repaired, second=broken)
+    both = carried.result
+    assert both.reading == alone.reading
+    assert of_model(both.rows, "scripted:garbage") == alone.rows
+    ours, theirs = (
+        [r for r in both.rows if r["model"] == f"scripted:{n}"] for n in ("garbage", "echo")
+    )
+    assert [f"second_{r['name']}" for r in ours] == [r["name"] for r in theirs]
+    gain = next(c for c in both.contrasts if c["name"] == "gain_capital")
+    beside = gain["second_model"]
+    assert isinstance(beside, dict)
+    assert {k: v for k, v in gain.items() if k != "second_model"} == alone.contrasts[0]
+    assert beside["estimate"] == 0.0
+    assert beside["p_holm"] == 1.0
+    drawn = both.draws["second_model"]
+    assert isinstance(drawn, dict)
+    assert drawn["reading"] == "unresolved"
+    assert both.cost["requests"] == 2 * int(str(alone.cost["requests"]))
+    n_rows = sum(map(len, declared_relations(declared_study("prefix-repair"), 20).values())) * 9
+    assert len(carried.table) == 2 * n_rows
+    assert len(of_model(carried.table, "scripted:echo")) == n_rows
+
+
+def test_one_model_is_not_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path))
+    inputs = Inputs(model="scripted:right", second_model="scripted:right")
+    with pytest.raises(InputError, match="the second model is scripted:right, as the first is"):
+        carry_out("prefix-repair", inputs=inputs, limit=2)
+
+
+def test_a_second_model_that_cannot_be_asked_says_so() -> None:
+    declaration = declared_study("prefix-repair")
+    first = Found(rows=({"name": "a"},), contrasts={}, draws={}, model={"model": "one"})
+    empty = {c.name: {"n": 0} for c in declaration.contrasts}
+    second = Found(rows=(), contrasts=empty, draws={}, notes=("why",), not_applicable="why")
+    found = joined(declaration, first, second)
+    assert found.draws["second_model"] == {"reading": "not_applicable"}
+    assert found.notes == ("second model: why",)
+    assert found.not_applicable is None
+    lost = joined(declaration, Found((), {}, {}, not_applicable="no"), second)
+    assert lost.not_applicable == "no"
+
+
+def test_the_record_names_a_models_file_without_its_folder() -> None:
+    given = Inputs(model="gguf:/some/where/m.gguf", second_model="openai:a/b").given()
+    assert given == {"model": "gguf:m.gguf", "second_model": "openai:a/b"}
