@@ -104,7 +104,7 @@ def study(
     write_result(result, path, table=carried.table)
     _output.note(f"wrote {path}")
     reading = reading_of(result)
-    _output.write_readings({name: reading}, shown, title=f"{name}: {declaration.question}")
+    _output.write_readings({name: reading}, shown, title=f"{result.mark}{name}: {declaration.question}")
     applies = result.reading.outcome is not Outcome.NOT_APPLICABLE
     done = Exit.DONE if applies else Exit.NOTHING_MEASURED
     if as_json:
@@ -163,7 +163,8 @@ def _sentence(result: "Result", declaration: "Declaration") -> str:
     marks += ["no commit known"] if result.commit is None else []
     said = f" ({', '.join(marks)})" if marks else ""
     filled = [n for n in result.notes[:1] if declaration.says(result.reading.outcome.value)]
-    return "\n".join((f"{result.reading.outcome.value}{said} — {declaration.question}", *filled))
+    head = f"{result.mark}{result.reading.outcome.value}{said} — {declaration.question}"
+    return "\n".join((head, *filled))
 
 
 def _contrasts(result: "Result") -> "Table":
@@ -172,7 +173,7 @@ def _contrasts(result: "Result") -> "Table":
     given = [key for key in _SHOWN if any(key in record for record in result.contrasts)]
     rows = tuple(tuple(_cell(record.get(key)) for key in given) for record in result.contrasts)
     names = tuple(_SHOWN[key] for key in given)
-    return Table("The declared contrasts", names, rows, len(rows))
+    return Table(f"{result.mark}The declared contrasts", names, rows, len(rows))
 
 
 def _cell(value: object) -> str:

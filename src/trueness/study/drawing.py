@@ -1,6 +1,7 @@
 """The result of a study as a reading: what a page shows of it, what disagrees first."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from trueness.contract.blocks import (
     Block,
@@ -59,7 +60,7 @@ def reading_of(result: Result) -> Reading:
         interval_kind=_kind(main) if low is not None or high is not None else None,
         n_measured=len(result.contrasts) if measured else 0,
         n_items=len(result.contrasts),
-        blocks=tuple(_blocks(result, declaration)),
+        blocks=tuple(_headed(block, result.mark) for block in _blocks(result, declaration)),
         details={
             "reading": outcome.value,
             "citable": result.citable,
@@ -134,6 +135,17 @@ def _blocks(result: Result, declaration: Declaration | None) -> Iterator[Block]:
         yield _table("Data", result.data)
     if result.notes:
         yield Notes("Notes", tuple(result.notes))
+
+
+def _headed(block: Block, mark: str) -> Block:
+    """The block with the mark of its result at the head."""
+    if not mark:
+        return block
+    if isinstance(block, Statement):
+        return replace(block, text=f"{mark}{block.text}")
+    if isinstance(block, Table | IntervalDots | Facts | Notes):
+        return replace(block, title=f"{mark}{block.title}")
+    return block
 
 
 def _cautions(result: Result, declaration: Declaration | None) -> Iterator[str]:

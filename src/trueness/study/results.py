@@ -96,6 +96,12 @@ class Result:
         """Whether its numbers may be quoted: a whole run of committed code."""
         return self.commit is not None and self.dirty is False and not self.partial
 
+    @property
+    def mark(self) -> str:
+        """What begins every heading about it, such as ``demonstration: ``; mostly nothing."""
+        said = self.draws.get("marked")
+        return f"{said}: " if isinstance(said, str) else ""
+
     def to_dict(self) -> dict[str, Json]:
         """Plain JSON.
 
