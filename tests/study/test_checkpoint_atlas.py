@@ -134,6 +134,7 @@ def test_without_a_second_model_nothing_is_decided_and_every_heading_says_so(
     assert found.reading.outcome.value == "unresolved"
     assert of(found, "total")["estimate"] is None
     assert of(found, "demonstration_decodings")["n"] == 4
+    assert of(found, "demonstration_decodings")["estimate"] is not None
     assert found.mark == "demonstration: "
     for block in reading_of(found).blocks:
         head = getattr(block, "title", None) or getattr(block, "text", "")

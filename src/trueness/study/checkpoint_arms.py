@@ -32,7 +32,12 @@ class Arm:
 
 
 def arms_of(
-    task: Task, questions: Relation, draws: int, temperatures: tuple[float, float]
+    task: Task,
+    questions: Relation,
+    *,
+    draws: int,
+    temperatures: tuple[float, float],
+    other_draws: int,
 ) -> dict[str, Arm]:
     """Draws and greedy answers of the first model, its second decoding, and the second model.
 
@@ -44,6 +49,8 @@ def arms_of(
         Of each item.
     temperatures : pair of float
         Of the draws, and of the second decoding.
+    other_draws : int
+        Of the second decoding.
 
     Raises
     ------
@@ -52,7 +59,7 @@ def arms_of(
     """
     one, two = temperatures
     found: dict[str, Arm] = {}
-    plain, sampled = [("none", draws, one), (GREEDY, 1, 0.0)], [("none", draws, two)]
+    plain, sampled = [(GREEDY, 1, 0.0), ("none", draws, one)], [("none", other_draws, two)]
     with opened(task, [questions]) as model:
         found[FIRST] = _asked(task, model, questions, FIRST, plain)
         found[OTHER] = _asked(_reseeded(task, 1), model, questions, OTHER, sampled)
@@ -76,7 +83,10 @@ def _asked(
     arm: str,
     wanted: Sequence[tuple[str, int, float]],
 ) -> Arm:
-    """The draws of one arm: condition, how many of each item, and at which temperature."""
+    """The draws of one arm: condition, how many of each item, and at which temperature.
+
+    Batches are checked on the greedy answers; the draws rest on that check.
+    """
     rows: list[Record] = []
     asked: list[Asked] = []
     protocols: dict[str, Mapping[str, Json]] = {}
@@ -89,6 +99,8 @@ def _asked(
             conditions=(NONE,),
             epochs=k,
             temperature=heat,
+            checked=frozenset(() if heat else ("none",)),
+            beside=False,
         )
         rows += _drawn(found, questions, arm, condition)
         asked.append(found)
