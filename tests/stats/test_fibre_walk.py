@@ -27,7 +27,7 @@ def test_a_walk_on_a_circle_stays_on_it_and_reaches_its_goal() -> None:
 def test_a_walk_ends_where_the_fibre_does() -> None:
     found = fibre_walk(circle, [1.0, 0.0], goal=2.0, max_steps=200)
     assert not found.reached
-    assert found.moved == pytest.approx(1.0, abs=1e-6)
+    assert found.moved == pytest.approx(1.0, abs=1e-3)
     assert found.off <= ON_FIBRE
 
 
@@ -53,7 +53,7 @@ def test_a_label_stops_a_walk_before_it_changes() -> None:
         )
 
     found = fibre_walk(look, [1.0, 0.0], goal=0.9)
-    assert 0.49 < found.moved <= 0.5
+    assert 0.499 < found.moved <= 0.5
     assert not found.reached
     assert "stays on the fibre" in found.why
 

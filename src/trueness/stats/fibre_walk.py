@@ -15,7 +15,8 @@ ON_FIBRE = 1e-10
 """Largest difference of any number of the observer that still counts as standing still."""
 _CUT = 1e-9
 _NEWTON = 12
-_LEAST = 1e-7
+_LEAST = 1e-4
+"""Of the first step: a shorter one ends the walk."""
 _GROWN, _SHRUNK = 1.6, 0.5
 
 
@@ -117,6 +118,7 @@ def fibre_walk(
         raise InputError(msg)
     first = here = look(y)
     sign, n_steps, why = (1.0 if upward else -1.0), 0, "the steps are used up"
+    least = _LEAST * step
     for _ in range(4 * max_steps):
         along = _within(here, sign)
         if along is None:
@@ -125,8 +127,8 @@ def fibre_walk(
         found = _returned(look, y + step * along, first)
         if found is None or sign * (found[1].target - here.target) <= 0:
             step *= _SHRUNK
-            if step < _LEAST:
-                why = "no step of any length stays on the fibre"
+            if step < least:
+                why = "no step, however short, stays on the fibre"
                 break
             continue
         (y, here), n_steps, step = found, n_steps + 1, step * _GROWN
