@@ -39,7 +39,7 @@ from trueness.study.protocol import (
     scored_from,
     scored_of,
 )
-from trueness.study.results import Outcome
+from trueness.study.results import Decisive, Outcome
 from trueness.study.saying import said
 from trueness.study.task import Task
 from trueness.study.words import term_weights
@@ -100,9 +100,9 @@ def test_a_sentence_of_a_declaration_has_blanks_for_fields_that_the_result_has(n
     found = in_world(name)
     fields = {"contrasts": [{"name": n, **r} for n, r in found.contrasts.items()], "draws": {}}
     for outcome in (Outcome.SUPPORTED, Outcome.REFUTED):
-        (sentence,) = said(declaration, outcome, fields)
+        (sentence,) = said(declaration, Decisive(outcome, ()), fields)
         assert "{" not in sentence
-    assert said(declaration, Outcome.UNRESOLVED, fields) == ()
+    assert said(declaration, Decisive(Outcome.UNRESOLVED, ()), fields) == ()
     assert blanks_of(str(declaration.table("reading")["says"]))
 
 

@@ -11,6 +11,7 @@ from trueness.extract import keyed, named
 from trueness.study.asked import Asked, declared_conditions, declared_relations
 from trueness.study.declarations import declared_study
 from trueness.study.detector import cells_of, contest
+from trueness.study.one_pass_scores import Looked
 from trueness.study.prefix_character import rows_of_relation
 from trueness.study.results import Record, read_result
 from trueness.study.sweep import rows_of_sweep
@@ -59,7 +60,9 @@ def test_prefixes_measured_again_from_their_table_are_the_same() -> None:
 
 def test_the_contest_of_partition_and_pass_measured_again_is_the_same() -> None:
     asked, declaration = asked_again("detector"), declared_study("detector")
-    rows, contrasts = contest(declaration, asked, cells_of(asked), seed=declaration.seed)
+    lines = (RESULTS / "detector.table.jsonl").read_text("utf-8").splitlines()
+    looked = Looked.again([json.loads(line) for line in lines], asked.relations)
+    rows, contrasts = contest(declaration, asked, cells_of(asked, looked), seed=declaration.seed)
     same(rows, "detector")
     for wanted in read_result(RESULTS / "detector.json").contrasts:
         again = contrasts[str(wanted["name"])]

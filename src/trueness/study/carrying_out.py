@@ -73,7 +73,7 @@ def carry_out(
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)
     reading = _reading(declaration, found, contrasts)
-    sentence = said(declaration, reading.outcome, {"contrasts": contrasts, "draws": found.draws})
+    sentence = said(declaration, reading, {"contrasts": contrasts, "draws": found.draws})
     result = Result(
         study=name,
         declaration_sha256=declaration.sha256,
@@ -127,7 +127,9 @@ def decide(declaration: Declaration, fields: object) -> Decisive:
     outcome = Outcome.UNRESOLVED
     if supported.holds != refuted.holds:
         outcome = Outcome.SUPPORTED if supported.holds else Outcome.REFUTED
-    return Decisive(outcome, (supported, refuted))
+    lesser = () if outcome is Outcome.SUPPORTED else declaration.also
+    tried = tuple(evaluate(each.when, document) for each in lesser)
+    return Decisive(outcome, (supported, refuted, *tried))
 
 
 def _reading(declaration: Declaration, found: Found, contrasts: tuple[Record, ...]) -> Decisive:

@@ -32,6 +32,7 @@ _KEYS: Mapping[str, frozenset[str]] = {
             "contrast",
             "published",
             "reading",
+            "also",
             "budget",
         }
     ),
@@ -62,10 +63,11 @@ _KEYS: Mapping[str, frozenset[str]] = {
     "contrast": frozenset({"name", "a", "b", "statistic", "unit", "primary"}),
     "published": frozenset({"figure", "value", "source", "at", "model", "why"}),
     "reading": frozenset({"supported", "refuted", "says", "says_otherwise"}),
+    "also": frozenset({"name", "when", "says"}),
     "budget": frozenset({"seconds", "requests"}),
 }
 _NEEDED = ("id", "question", "revisits", "status", "contrast", "reading", "budget")
-_LISTS = ("condition", "levels", "sensor", "contrast", "published")
+_LISTS = ("condition", "levels", "sensor", "contrast", "published", "also")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,15 @@ class Contrast:
     statistic: str
     unit: str
     primary: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lesser:
+    """A finding with a name, declared for where the study is not supported as a whole."""
+
+    name: str
+    when: str
+    says: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +108,8 @@ class Declaration:
     contrasts : tuple of Contrast
     supported, refuted : str
         Expressions over fields of the result; neither holds: unresolved.
+    also : tuple of Lesser
+        Of these the first that holds is said where ``supported`` does not.
     seconds : float
         Estimate on two cores.
     requests : int
@@ -117,6 +130,7 @@ class Declaration:
     contrasts: tuple[Contrast, ...]
     supported: str
     refuted: str
+    also: tuple[Lesser, ...]
     seconds: float
     requests: int
     sha256: str
@@ -188,6 +202,7 @@ def parse_declaration(text: bytes) -> Declaration:
         contrasts=tuple(_contrast(entry) for entry in raw["contrast"]),
         supported=_get(raw["reading"], "supported", str),
         refuted=_get(raw["reading"], "refuted", str),
+        also=tuple(_lesser(entry) for entry in raw.get("also", ())),
         seconds=float(_get(raw["budget"], "seconds", (int, float))),
         requests=_get(raw["budget"], "requests", int),
         sha256=hashlib.sha256(text).hexdigest(),
@@ -208,6 +223,10 @@ def _repeats(raw: Mapping[str, Any]) -> int:
         raise InputError(msg)
     found: int = _get(simulated, "repeats", int) if simulated else _get(data, "most", int)
     return found
+
+
+def _lesser(entry: Mapping[str, Any]) -> Lesser:
+    return Lesser(**{name: _get(entry, name, str) for name in ("name", "when", "says")})
 
 
 def _contrast(entry: Mapping[str, Any]) -> Contrast:
@@ -259,9 +278,10 @@ def _check_meaning(found: Declaration) -> None:
         msg = f"repeats is {found.repeats}; wanted at least 1."
         raise InputError(msg)
     names = {contrast.name for contrast in found.contrasts}
-    said = (found.says(outcome) or "" for outcome in ("supported", "refuted"))
-    blanks = (path for text in said for path in blanks_of(text))
-    for path in (*paths_of(found.supported), *paths_of(found.refuted), *blanks):
+    said = [found.says(outcome) or "" for outcome in ("supported", "refuted")]
+    blanks = (path for text in (*said, *(a.says for a in found.also)) for path in blanks_of(text))
+    decisive = (found.supported, found.refuted, *(a.when for a in found.also))
+    for path in (*(p for text in decisive for p in paths_of(text)), *blanks):
         head, _, rest = path.partition(".")
         if head != "draws" and (head != "contrasts" or rest.partition(".")[0] not in names):
             msg = (

@@ -16,6 +16,7 @@ from trueness.sensors.orbits.slots import slots_of
 from trueness.stats.symmetry import symmetry_scores
 from trueness.study.asked import Asked
 from trueness.study.declared import declared_by, params_of
+from trueness.study.one_pass_scores import Looked, suspicion
 from trueness.study.partitions import only_template, part_of, right_by_entity
 from trueness.table import AnswerTable, Relation
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 LABEL_FREE, ANSWER_SET = "s", "s_star"
 """Answers that coincide where right ones cannot; the same with right answers known, unpaired."""
-MAX_P = "max_p"
+PARTITION = ("collision", "collision_mean", "invariance", "difference")
+"""Scores of the answers alone: no right answer, no probability."""
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -57,7 +59,8 @@ class Cell:
     right : (n,) float64
         1 or 0, in the scored wording.
     scores : mapping of str to (n,) float64
-        High is meant to point to wrong; infinite where there is nothing to compare.
+        High is meant to point to wrong; infinite where there is nothing to compare. Those of the
+        partition, then those of one pass that were read here.
     guards : mapping of str to Guard
         Those that the relation's golds allow, by first tokens.
     largest : int
@@ -78,7 +81,7 @@ class Cell:
         return len(self.entities)
 
 
-def cell_of(asked: Asked, relation: str, condition: str) -> Cell:
+def cell_of(asked: Asked, relation: str, condition: str, looked: Looked) -> Cell:
     """Scores and guards of one relation under one condition; the first wording is scored."""
     loaded = asked.relations[relation]
     whole = part_of(asked, relation, condition)
@@ -87,13 +90,10 @@ def cell_of(asked: Asked, relation: str, condition: str) -> Cell:
     there = np.flatnonzero(~np.isnan(right))
     codes, scored = _codes(whole, one, loaded)
     found = symmetry_scores(codes, scored=scored)
-    suspect = {
-        "collision": found.collision_scored,
-        "collision_mean": found.collision,
-        "invariance": -found.invariance,
-        "difference": -found.combined,
-        MAX_P: -_logprobs(one, loaded),
-    }
+    read = looked.of(relation, condition, loaded.entities)
+    ours = (found.collision_scored, found.collision, -found.invariance, -found.combined)
+    suspect = dict(zip(PARTITION, ours, strict=True))
+    suspect |= {name: suspicion(name, values) for name, values in read.items()}
     single = codes[there, scored]
     held = single[single >= 0]
     return Cell(
@@ -165,17 +165,6 @@ def _codes(whole: AnswerTable, one: AnswerTable, loaded: Relation) -> tuple[NDAr
 
 def _declared(table: AnswerTable, loaded: Relation) -> "Params":
     return params_of(*declared_by(table, loaded))
-
-
-def _logprobs(one: AnswerTable, loaded: Relation) -> Floats:
-    """(n_entities,): log-probability of the answered token; nan where none was given."""
-    found = np.full(len(loaded.entities), np.nan)
-    if one.logprob is None or one.entity is None:
-        return found
-    place = {name: i for i, name in enumerate(loaded.entities)}
-    for name, value in zip(one.entity.values(), one.logprob.tolist(), strict=True):
-        found[place[str(name)]] = np.nan if value is None else value
-    return found
 
 
 def _guards(one: AnswerTable, loaded: Relation) -> dict[str, Guard]:

@@ -1,21 +1,40 @@
 """A partition of entities against one pass as finders of wrong answers, at matched coverage."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json
 from trueness.contract.states import State
 from trueness.stats.auroc import rank_wrong_above_right
-from trueness.study.asked import Asked, ask_declared, found_of
+from trueness.stats.multiplicity import holm
+from trueness.study.asked import (
+    Asked,
+    collected,
+    declared_conditions,
+    declared_relations,
+    found_of,
+    lacking,
+    not_applicable,
+    opened,
+)
+from trueness.study.coverage import (
+    COLLAPSE,
+    DISPERSED,
+    Rules,
+    contest_of,
+    open_to_contest,
+    outcome_of,
+)
 from trueness.study.declarations import Declaration
 from trueness.study.detecting import (
     ANSWER_SET,
     LABEL_FREE,
-    MAX_P,
+    PARTITION,
     Cell,
     Guard,
     cell_of,
@@ -24,34 +43,34 @@ from trueness.study.detecting import (
 )
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
+from trueness.study.one_pass_scores import BASELINES, WANTS, Looked, look
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 
-ROUNDING = 1e-12
-"""Differences of accuracies no farther than this from 0 are ties."""
-COLLAPSE, DISPERSED = "collapse", "dispersed"
 _SIDES = {
-    "collapse": (COLLAPSE, ANSWER_SET),
-    "dispersed": (DISPERSED, ANSWER_SET),
-    "collapse_label_free": (COLLAPSE, LABEL_FREE),
-    "dispersed_label_free": (DISPERSED, LABEL_FREE),
+    "collapse": (COLLAPSE, LABEL_FREE),
+    "dispersed": (DISPERSED, LABEL_FREE),
+    "collapse_answer_set": (COLLAPSE, ANSWER_SET),
+    "dispersed_answer_set": (DISPERSED, ANSWER_SET),
 }
-_RIVALS = (
-    "Of one-pass scores only the probability of the answered token is here; entropies, distances "
-    "of hidden states, Jacobians and couplings need a white box and are in no contrast."
-)
 _TOLD = (
-    "The guard s_star is told the list of right answers, without whose they are; one pass is not. "
-    "The guard s is told only that right answers differ, and stands where their first tokens do."
+    "The guard s is told that right answers differ, and stands where their first tokens do. The "
+    "guard s_star is told the list of right answers, without whose they are; one pass is not."
 )
 _FIXED = (
     "Partitions are held fixed while entities are resampled; part of what a partition finds is "
     "arithmetic: an orbit holds at most as many right answers as the relation allows."
 )
+_WHOLE = (
+    "Where everything is withheld nothing is kept, by any score: such tables are counted and are "
+    "in no contest."
+)
 
 Floats = NDArray[np.float64]
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Withhold as many answers by each score as a certificate names; what is left, and how right.
 
@@ -62,10 +81,42 @@ def run(task: Task) -> Found:
         ``seed``: of requests and resamples.
         ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(task)
-    if isinstance(asked, Found):
-        return asked
-    cells = cells_of(asked)
+    task.only("model")
+    try:
+        return _run(task, WANTS)
+    except MissingExtraError:
+        return _without(task)
+
+
+def _without(task: Task) -> Found:
+    """The same without looking inside, where what that needs is not installed."""
+    try:
+        return _run(task, ())
+    except MissingExtraError as error:
+        return not_applicable(task, str(error))
+
+
+def _run(task: Task, wants: Sequence[str]) -> Found:
+    relations = declared_relations(task.declaration, task.repeats)
+    with opened(task, list(relations.values()), wants=wants) as model:
+        if (missing := lacking(task.declaration, model)) is not None:
+            return not_applicable(task, missing)
+        asked = collected(task, model, relations, beside=False)
+        conditions = [
+            c
+            for c in declared_conditions(task.declaration)[0]
+            if c.name in set(asked.table.conditions)
+        ]
+        (depth,) = levels(task.declaration, "depth", float)
+        looked = look(
+            model,
+            relations,
+            conditions,
+            deep=levels(task.declaration, "deep", str),
+            depth=depth,
+            say=task.say,
+        )
+    cells = cells_of(asked, looked)
     rows, contrasts = contest(task.declaration, asked, cells, seed=task.seed)
     found = found_of(
         task,
@@ -74,14 +125,26 @@ def run(task: Task) -> Found:
         contrasts,
         resamples=int(task.declaration.table("protocol")["resamples"]),
         n_below_floor=sum(_below(cell, g) for cell in cells for g in cell.guards.values()),
+        prices_in_forwards=looked.prices(),
     )
-    notes = (*found.notes, _RIVALS, _TOLD, _FIXED)
-    return replace(found, notes=notes, table=_table(asked))
+    table = tuple(looked.beside(row, relations) for row in asked.rows())
+    notes = (*found.notes, *_missing(cells), *looked.notes(), _TOLD, _FIXED, _WHOLE)
+    return replace(found, notes=notes, table=table, forwards=looked.n_passes)
 
 
-def cells_of(asked: Asked) -> list[Cell]:
+def _missing(cells: Sequence[Cell]) -> tuple[str, ...]:
+    """Which rivals were not read, and which not everywhere."""
+    held = [sum(name in cell.scores for cell in cells) for name in BASELINES]
+    never = [name for name, n in zip(BASELINES, held, strict=True) if not n]
+    some = [f"{name} {n}" for name, n in zip(BASELINES, held, strict=True) if 0 < n < len(cells)]
+    said = (f"Not read of this model, and in no contest: {', '.join(never)}.",) if never else ()
+    few = f"Of {len(cells)} tables so many have it: {', '.join(some)}."
+    return (*said, few) if some else said
+
+
+def cells_of(asked: Asked, looked: Looked) -> list[Cell]:
     """Every relation under every condition."""
-    return [cell_of(asked, r, c) for r in asked.relations for c in asked.table.conditions]
+    return [cell_of(asked, r, c, looked) for r in asked.relations for c in asked.table.conditions]
 
 
 def contest(
@@ -89,37 +152,14 @@ def contest(
 ) -> tuple[list[Record], dict[str, Record]]:
     """Rows and contrasts of tables that were asked."""
     (share,) = levels(declaration, "collapse_share", float)
-    resamples = int(declaration.table("protocol")["resamples"])
-    level = float(declaration.table("protocol")["level"])
+    said = declaration.table("protocol")
+    rules = Rules(share, seed, int(said["resamples"]), float(said["level"]))
     rng = np.random.default_rng([seed, 0])
-    rows = [_row(cell, asked.classes[cell.condition], share, rng) for cell in cells]
+    rows = [_row(cell, asked.classes[cell.condition], rules, rng) for cell in cells]
     contrasts: dict[str, Record] = {
-        c.name: _contrast(cells, _SIDES[c.name], share, _Rules(seed, resamples, level))
-        for c in declaration.contrasts
+        c.name: contest_of(cells, *_SIDES[c.name], rules) for c in declaration.contrasts
     }
-    return rows, contrasts
-
-
-def _table(asked: Asked) -> tuple[Record, ...]:
-    """The rows, each with the log-probability that one pass is judged by."""
-    values = asked.table.logprob
-    rows = asked.rows()
-    if values is None:
-        return rows
-    known = [None if np.isnan(v) else float(v) for v in values]
-    return tuple({**row, "logprob": v} for row, v in zip(rows, known, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    seed: int
-    resamples: int
-    level: float
-
-
-def _side(cell: Cell, share: float) -> str:
-    """Whether one answer was given to so large a share of the entities."""
-    return COLLAPSE if len(cell) and cell.largest >= share * len(cell) else DISPERSED
+    return [*rows, *_by_score(rows)], contrasts
 
 
 def _below(cell: Cell, guard: Guard) -> bool:
@@ -127,24 +167,25 @@ def _below(cell: Cell, guard: Guard) -> bool:
     return int((1 - cell.right)[guard.withheld].sum()) < guard.guaranteed
 
 
-def _row(cell: Cell, kind: str, share: float, rng: np.random.Generator) -> Record:
+def _row(cell: Cell, kind: str, rules: Rules, rng: np.random.Generator) -> dict[str, Json]:
+    n = len(cell)
     return {
         "name": re.sub(r"\W+", "_", f"{cell.relation}_{cell.condition}"),
         "relation": cell.relation,
         "condition": cell.condition,
         "class": kind,
-        "side": _side(cell, share),
-        "n": len(cell),
+        "side": rules.side(cell),
+        "n": n,
         "n_wrong": int((cell.right == 0).sum()),
         "largest_orbit": cell.largest,
         "auroc": {name: _auroc(cell, values, rng) for name, values in cell.scores.items()},
         "guards": {name: _guarded(cell, guard) for name, guard in cell.guards.items()},
         "forwards": {
-            MAX_P: len(cell),
-            "guard": len(cell),
-            "collision": len(cell),
-            "collision_mean": len(cell) * cell.n_wordings,
-            "invariance": len(cell) * cell.n_wordings,
+            "one_pass": n,
+            "guard": n,
+            "collision": n,
+            "collision_mean": n * cell.n_wordings,
+            "invariance": n * cell.n_wordings,
         },
     }
 
@@ -174,88 +215,37 @@ def _guarded(cell: Cell, guard: Guard) -> Json:
         "guaranteed": guard.guaranteed,
         "wrong": int((1 - cell.right)[guard.withheld].sum()),
     }
-    if not 0 < size < len(cell):
-        why = "nothing is withheld" if not size else "everything is withheld"
+    if not open_to_contest(cell, guard):
+        why = "nothing is withheld" if not size else "everything is withheld: nothing is kept"
         return {**said, "state": State.NOT_APPLICABLE.value, "reason": why}
-    left = kept_accuracy(cell, _arms(cell, guard)[0])
+    left = kept_accuracy(cell, np.where(guard.withheld, 0.0, 1.0))
     by = {name: kept_accuracy(cell, kept(v, size)) for name, v in cell.scores.items()}
-    ahead = left - by[MAX_P]
-    outcome = "tie" if abs(ahead) <= ROUNDING else "win" if ahead > 0 else "loss"
     return {
         **said,
         "state": State.MEASURED.value,
         "kept_accuracy": {"guard": left, **by},
         "without_withholding": float(cell.right.mean()),
-        "against_one_pass": outcome,
+        "against": {name: outcome_of(left - by[name]) for name in BASELINES if name in by},
     }
 
 
-def _contrast(
-    cells: Sequence[Cell], side: tuple[str, str], share: float, rules: _Rules
-) -> dict[str, Json]:
-    """Kept accuracy of the guard less that of one pass: mean over cells, entities resampled."""
-    wanted, name = side
-    here = [c for c in cells if _side(c, share) == wanted and name in c.guards]
-    used = [c for c in here if 0 < c.guards[name].withheld.sum() < len(c)]
-    said: dict[str, Json] = {
-        "n": len(used),
-        "n_nothing_withheld": sum(not c.guards[name].withheld.any() for c in here),
-        "n_all_withheld": sum(bool(c.guards[name].withheld.all()) for c in here),
-    }
-    if not used:
-        none = ("estimate", "low", "high", "wins", "losses", "ties")
-        return {**said, **dict.fromkeys(none), "state": State.NO_EVIDENCE.value}
-    by_cell = np.array([_difference(c, c.guards[name]) for c in used])
-    drawn = _resampled(used, name, rules)
-    tail = (1 - rules.level) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail]).tolist()
-    return {
-        **said,
-        "state": State.MEASURED.value,
-        "estimate": float(by_cell.mean()),
-        "low": low,
-        "high": high,
-        "kind": f"percentile interval at {rules.level:g} over entities within their relation",
-        "n_units": len({(c.relation, e) for c in used for e in c.entities.tolist()}),
-        "wins": int((by_cell > ROUNDING).sum()),
-        "losses": int((by_cell < -ROUNDING).sum()),
-        "ties": int((np.abs(by_cell) <= ROUNDING).sum()),
-    }
-
-
-def _arms(cell: Cell, guard: Guard) -> tuple[Floats, Floats]:
-    """(n,) twice: what the guard keeps, and the probability that one pass keeps it."""
-    ours = np.where(guard.withheld, 0.0, 1.0)
-    return ours, kept(cell.scores[MAX_P], int(guard.withheld.sum()))
-
-
-def _difference(cell: Cell, guard: Guard) -> float:
-    ours, theirs = _arms(cell, guard)
-    return kept_accuracy(cell, ours) - kept_accuracy(cell, theirs)
-
-
-def _resampled(cells: Sequence[Cell], name: str, rules: _Rules) -> Floats:
-    """Mean difference over cells; entities of a relation are drawn once for all its conditions.
-
-    A cell of which nothing that is kept was drawn is left out of that resample.
-    """
-    rng = np.random.default_rng([rules.seed, 1])
-    weights: dict[str, Floats] = {}
-    found = []
-    for cell in cells:
-        size = int(max(c.entities.max() for c in cells if c.relation == cell.relation)) + 1
-        if cell.relation not in weights:
-            law = np.full(size, 1 / size)
-            weights[cell.relation] = rng.multinomial(size, law, rules.resamples).astype(np.float64)
-        w = weights[cell.relation][:, cell.entities]
-        arms = []
-        for arm in _arms(cell, cell.guards[name]):
-            mass = w @ arm
-            right = w @ (arm * cell.right)
-            arms.append(np.divide(right, mass, out=np.full(len(w), np.nan), where=mass > 0))
-        found.append(arms[0] - arms[1])
-    table = np.array(found)
-    there = ~np.isnan(table)
-    n = there.sum(axis=0)
-    mean: Floats = np.where(there, table, 0.0).sum(axis=0)[n > 0] / n[n > 0]
-    return mean
+def _by_score(rows: Sequence[Record]) -> Iterator[Record]:
+    """Each score over the tables: how often it ranks wrong answers above right ones."""
+    for name in (*PARTITION, *BASELINES):
+        every = [row["auroc"].get(name) for row in rows if isinstance(row["auroc"], dict)]
+        seen = [e for e in every if isinstance(e, dict) and e["state"] == State.MEASURED.value]
+        if not seen:
+            continue
+        values = np.array([float(str(e["auroc"])) for e in seen])
+        p = np.array(holm([float(str(e["p"])) for e in seen]), np.float64)
+        yield {
+            "name": f"score_{name}",
+            "score": name,
+            "n": len(seen),
+            "n_no_evidence": len(every) - len(seen),
+            "median_auroc": float(np.median(values)),
+            "lowest": float(values.min()),
+            "highest": float(values.max()),
+            "n_above_half": int(((p <= 0.05) & (values > 0.5)).sum()),  # noqa: PLR2004 - chance
+            "n_below_half": int(((p <= 0.05) & (values < 0.5)).sum()),  # noqa: PLR2004 - chance
+        }
