@@ -1,7 +1,7 @@
 """A model that streams: its answers are written as they arrive, and nothing is lost."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,9 +30,10 @@ class Streamed(ScriptedModel):
     sizes: list[int] = field(default_factory=list)
     remarks: tuple[str, ...] = ("the server sends its regards",)
 
-    def stream(self, requests: Sequence[Request]) -> Iterator[Sequence[Result]]:
-        self.sizes.append(len(requests))
-        results = list(ScriptedModel.complete(self, requests))[::-1]
+    def stream(self, requests: Iterable[Request]) -> Iterator[Sequence[Result]]:
+        asked = list(requests)
+        self.sizes.append(len(asked))
+        results = list(ScriptedModel.complete(self, asked))[::-1]
         for number, start in enumerate(range(0, len(results), 3)):
             yield self.change(number, results[start : start + 3])
 

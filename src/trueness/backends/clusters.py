@@ -6,14 +6,14 @@ has its own seed and key, so the result is that of one process.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from trueness.backends.embedder import Embedder, Role, Vectors
-from trueness.backends.protocol import Model, Request, Result, Tokenizer, require
+from trueness.backends.protocol import Key, Model, Request, Result, Tokenizer, require
 from trueness.backends.registry import open_embedder, open_model
 from trueness.backends.wire import dump_request, dump_result, load_request, load_result
 from trueness.contract.errors import BackendError, InputError
@@ -100,7 +100,7 @@ class RayModel:
         """A few requests, answered here: the self-check."""
         return self._own.complete(requests)
 
-    def stream(self, requests: Sequence[Request]) -> Iterator[Sequence[Result]]:
+    def stream(self, requests: Iterable[Request]) -> Iterator[Sequence[Result]]:
         """Results as the workers hand them in.
 
         Raises
@@ -108,8 +108,11 @@ class RayModel:
         BackendError
             When the cluster is lost.
         """
-        keys = [request.key for request in requests]
-        rows = [{"at": i, "text": dump_request(r)} for i, r in enumerate(requests)]
+        keys: list[Key] = []
+        rows: list[dict[str, Any]] = []
+        for at, request in enumerate(requests):  # the cluster is given all of them
+            keys.append(request.key)
+            rows.append({"at": at, "text": dump_request(request)})
         for part in _mapped(rows, _Answers, (self.opening,), self.workers, _REQUESTS):
             pairs = zip(part["at"], part["text"], strict=True)
             yield [load_result(str(text), keys[int(at)]) for at, text in pairs]

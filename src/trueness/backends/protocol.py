@@ -1,6 +1,6 @@
 """What a model is to the rest of the house: a few methods, and what it says it can do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
@@ -214,7 +214,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class Streaming(Protocol):
-    """A model that takes all requests at once and keeps so many in flight as its server bears.
+    """A model that takes requests as it can send them: so many in flight as its server bears.
 
     Each request is on its own: there is no batch that could change an answer.
     """
@@ -224,8 +224,10 @@ class Streaming(Protocol):
         """What the user should know of the replies so far, a sentence each."""
         ...
 
-    def stream(self, requests: Sequence[Request]) -> Iterator[Sequence[Result]]:
+    def stream(self, requests: Iterable[Request]) -> Iterator[Sequence[Result]]:
         """Results as they arrive: each part holds all that have come since the part before.
+
+        Requests are made as they are taken; a thread of the model's own may take them.
 
         Raises
         ------

@@ -4,20 +4,27 @@ import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from trueness.backends.protocol import Key, Model, Streaming
+from trueness.backends.protocol import Model, Streaming
 from trueness.collect.allowing import chooser
 from trueness.collect.beside import Beside
+from trueness.collect.binding import Bound
 from trueness.collect.cache import RequestCache
-from trueness.collect.collecting import Collector, Progress
+from trueness.collect.checking import Checker, Trust
+from trueness.collect.collecting import Collector
 from trueness.collect.conditions import NONE, Condition
 from trueness.collect.cost import recorded
+from trueness.collect.draws import Draws
+from trueness.collect.keeping import Keeper, Progress
 from trueness.collect.observers import Observers, check_recorded
 from trueness.collect.observing import Observable
-from trueness.collect.planning import check_distinct, plan_of, protocol_of
-from trueness.collect.questions import Question, Questionable
+from trueness.collect.planning import Plan, check_distinct, plan_of, protocol_of
+from trueness.collect.questions import Questionable
+from trueness.collect.requesting import Requests
 from trueness.collect.selfcheck import NEAR_TIE, NEAR_TIE_QUANTISED
 from trueness.collect.summary import AskSummary
 from trueness.collect.tally import Settings, Tally
@@ -113,8 +120,7 @@ def ask(
     --------
     >>> from tempfile import TemporaryDirectory
     >>> from trueness.backends import open_model
-    >>> from trueness.collect.planning import check_distinct, plan_of, protocol_of
-    from trueness.collect.questions import Quiz
+    >>> from trueness.collect.questions import Quiz
     >>> quiz = Quiz("capital", ("The capital of {e} is",), ("France", "Peru"), ("Paris", "Lima"))
     >>> model = open_model("scripted:right", facts={"France": "Paris", "Peru": "Lima"})
     >>> with TemporaryDirectory() as folder:
@@ -126,14 +132,11 @@ def ask(
     _check_decoding(temperature, top_p)
     plan = plan_of(relation, model, conditions, templates, inverse=inverse)
     rule = Observable.of(observable, model)
-    if near_tie is None:
-        said = model.identity  # dequantised weights are computed with exactly
-        exact = said.get("quantisation") == "none" or said.get("dtype") == "float32"
-        near_tie = NEAR_TIE if exact else NEAR_TIE_QUANTISED
     check_recorded(rule.recorded, model, [b.condition for b in plan.bound])
     observers = Observers(model, rule.recorded)
     length = 1 if rule.kind == "first_token" else max_tokens
-    settings = Settings(batch_size, length, temperature, top_p, seed, near_tie)
+    tie = _near_tie(model) if near_tie is None else near_tie
+    settings = Settings(batch_size, length, temperature, top_p, seed, tie)
     protocols = {b.condition.name: protocol_of(b, plan, model, rule, settings) for b in plan.bound}
     check_distinct(protocols)
     start = time.perf_counter()
@@ -143,44 +146,106 @@ def ask(
         at_end.enter_context(recorded(out, tally, begun=begun))
         tally.warnings.extend(observers.check_begun(journal.state.header or observers.header))
         at_end.enter_context(observers.opened(out, begun=begun))
-        draws = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
-        n_wanted = len(plan.items) * sum(draws.values())
-        reader = Beside.of(model, plan.items.values()) if beside else None
-        shares = deterministic = True  # what one check finds holds for those that rest on it
-        for bound in plan.bound:
-            keys = _keys(plan.items, draws[bound.condition.name], bound.condition.name)
-            missing = journal.state.still_to_ask(keys, retry_errors=retry_errors)
-            tally.n_held += len(keys) - len(missing)
-            first_use = checked is None or bound.condition.name in checked
-            collector = Collector(
-                chooser(model, bound.condition),
-                rule,
-                journal,
-                settings,
-                tally,
-                bound,
-                {key: plan.items[key[0]] for key in missing},
-                plan.encoded,
-                n_wanted,
-                RequestCache(cache) if cache is not None else None,
-                progress,
-                reader,
-                observers,
-                shares=first_use or shares,
-                checked=first_use,
-                deterministic=first_use or deterministic,
-            )
-            collector.collect()
-            shares &= collector.shares
-            deterministic &= collector.deterministic
+        asking = Asking(
+            model,
+            plan,
+            rule,
+            settings,
+            journal,
+            tally,
+            epochs=epochs,
+            retry_errors=retry_errors,
+            cache=RequestCache(cache) if cache is not None else None,
+            progress=progress,
+            beside=Beside.of(model, plan.items.values()) if beside else None,
+            observers=observers,
+        )
+        asking.carry_out(checked)
     tally.warnings.extend(observers.doubts)
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
-    tally.warnings.extend(
-        _doubt(out, epochs) if temperature > 0 and (epochs or 1) >= _SAME_DRAWS else ()
-    )
+    tally.warnings.extend(_doubt(out, temperature, epochs))
+    return _summary(out, plan, journal, tally, time.perf_counter() - start)
+
+
+@dataclass(slots=True)
+class Asking:
+    """What all conditions of a table have in common while they are asked, one after the other."""
+
+    model: Model
+    plan: Plan
+    rule: Observable
+    settings: Settings
+    journal: AnswerJournal
+    tally: Tally
+    epochs: int | None
+    retry_errors: bool
+    cache: RequestCache | None
+    progress: Progress | None
+    beside: Beside | None
+    observers: Observers
+
+    def carry_out(self, checked: Collection[str] | None) -> None:
+        """Ask every condition; what one self-check finds holds for those that rest on it."""
+        trust = Trust()
+        for bound in self.plan.bound:
+            first_use = checked is None or bound.condition.name in checked
+            trust &= self._collect(bound, Trust() if first_use else trust, checked=first_use)
+
+    def _collect(self, bound: Bound, trust: Trust, *, checked: bool) -> Trust:
+        """Ask one condition; what is known of the model then."""
+        name, model = bound.condition.name, chooser(self.model, bound.condition)
+        draws = self._draws(bound)
+        requests = Requests(model, bound, self.settings, self.plan.items)
+        keeper = Keeper(
+            requests,
+            self.rule,
+            self.journal,
+            self.tally,
+            self._n_wanted,
+            self.cache,
+            self.progress,
+            self.beside,
+            self.observers,
+            deterministic=trust.deterministic,
+        )
+        checker = Checker(model, self.rule, self.settings, self.tally, name, trust)
+        collector = Collector(
+            model,
+            draws,
+            requests,
+            self.settings,
+            self.tally,
+            keeper,
+            checker if checked else None,
+            shares=trust.shares,
+        )
+        collector.collect()
+        return checker.trust
+
+    def _draws(self, bound: Bound) -> Draws:
+        """What is missing of a condition; the rest is held."""
+        draws = Draws(
+            self.plan.names,
+            self.plan.lengths_under(bound),
+            epochs=bound.condition.epochs(self.epochs),
+            condition=bound.condition.name,
+            settled=partial(self.journal.state.settled, retry_errors=self.retry_errors),
+        )
+        self.tally.n_held += draws.n_settled
+        return draws
+
+    @property
+    def _n_wanted(self) -> int:
+        each = (bound.condition.epochs(self.epochs) for bound in self.plan.bound)
+        return len(self.plan.items) * sum(each)
+
+
+def _summary(
+    out: Path, plan: Plan, journal: AnswerJournal, tally: Tally, seconds: float
+) -> AskSummary:
     return AskSummary(
         path=out,
-        n_rows=len(journal.state.done | tally.written),
+        n_rows=len(journal.state.done) + tally.n_new,
         n_asked=tally.n_asked,
         n_kept=len(journal.state.done),
         n_cached=tally.n_cached,
@@ -189,7 +254,7 @@ def ask(
         tokens_in=tally.tokens_in,
         tokens_out=tally.tokens_out,
         tokens_reused=tally.tokens_reused,
-        seconds=time.perf_counter() - start,
+        seconds=seconds,
         checks=tally.checks,
         reuse=tally.reuse,
         prefix_tokens={b.condition.name: None if b.ids is None else len(b.ids) for b in plan.bound},
@@ -198,8 +263,11 @@ def ask(
     )
 
 
-def _keys(items: Mapping[str, Question], epochs: int, condition: str) -> list[Key]:
-    return [(item, epoch, condition) for epoch in range(1, epochs + 1) for item in items]
+def _near_tie(model: Model) -> float:
+    """Below what a batch may decide; dequantised weights are computed with exactly."""
+    said = model.identity
+    exact = said.get("quantisation") == "none" or said.get("dtype") == "float32"
+    return NEAR_TIE if exact else NEAR_TIE_QUANTISED
 
 
 def _open(
@@ -248,24 +316,33 @@ def _check_begun(journal: AnswerJournal, protocols: Mapping[str, Protocol]) -> N
         raise FingerprintMismatch(msg)
 
 
-def _doubt(out: Path, epochs: int | None) -> list[str]:
+def _doubt(out: Path, temperature: float, epochs: int | None) -> list[str]:
     """A warning where nearly all items were answered the same in every draw."""
-    import json  # noqa: PLC0415 - only sampled runs come here
-
-    drawn: dict[tuple[str, str], list[str]] = {}
-    with out.open("rb") as file:
-        for row in map(json.loads, file):
-            if row.get("completion") is not None:
-                drawn.setdefault((row["item"], row["condition"]), []).append(row["completion"])
-    full = [texts for texts in drawn.values() if len(texts) >= _SAME_DRAWS]
-    same = sum(len(set(texts)) == 1 for texts in full)
-    if not full or same < _SAME_ITEMS * len(full):
+    if temperature <= 0 or (epochs or 1) < _SAME_DRAWS:
+        return []
+    drawn = _drawn(out)
+    full = [same for n, _, same in drawn if n >= _SAME_DRAWS]
+    if not full or sum(full) < _SAME_ITEMS * len(full):
         return []
     doubt = (
-        f"{same} of {len(full)} items have {epochs} identical draws: the server may ignore seeds "
-        "or serve a cache; independence is doubtful"
+        f"{sum(full)} of {len(full)} items have {epochs} identical draws: the server may ignore "
+        "seeds or serve a cache; independence is doubtful"
     )
     return [doubt]
+
+
+def _drawn(out: Path) -> Collection[tuple[int, int, bool]]:
+    """Of each item under each condition: its draws, the first one's hash, whether all have it."""
+    import json  # noqa: PLC0415 - only sampled runs come here
+
+    found: dict[tuple[str, str], tuple[int, int, bool]] = {}
+    with out.open("rb") as file:
+        for row in map(json.loads, file):
+            if (text := row.get("completion")) is not None:
+                key = row["item"], row["condition"]
+                n, first, same = found.get(key, (0, hash(text), True))
+                found[key] = n + 1, first, same and hash(text) == first
+    return found.values()
 
 
 def _check(**numbers: int) -> None:

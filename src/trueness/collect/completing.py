@@ -1,6 +1,6 @@
 """One result for each request, whatever a backend returns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from trueness.backends.protocol import Key, Model, Request, Result, Streaming
 from trueness.contract.errors import ProtocolError
@@ -22,21 +22,29 @@ def completed(model: Model, batch: Sequence[Request]) -> Iterator[Result]:
         yield Result.failed(key, "no_result")
 
 
-def streamed(model: Streaming, requests: Sequence[Request]) -> Iterator[Sequence[Result]]:
-    """Parts of results as they arrive, one result for each request.
+def streamed(model: Streaming, requests: Iterable[Request]) -> Iterator[Sequence[Result]]:
+    """Parts of results as they arrive, one result for each request; requests are made when wanted.
 
     Raises
     ------
     ProtocolError
         For a result that was not asked for, or came before.
     """
-    left = {request.key for request in requests}
-    for part in model.stream(requests):
+    in_flight: set[Key] = set()
+
+    def noted() -> Iterator[Request]:
+        for request in given:
+            in_flight.add(request.key)
+            yield request
+
+    given = iter(requests)
+    for part in model.stream(noted()):
         for result in part:
-            _strike(result.key, left, model)
+            _strike(result.key, in_flight, model)
         yield part
-    if left:
-        yield [Result.failed(key, "no_result") for key in sorted(left)]
+    never_sent = (request.key for request in given)
+    if lost := [Result.failed(key, "no_result") for key in (*sorted(in_flight), *never_sent)]:
+        yield lost
 
 
 def _strike(key: Key, left: set[Key], model: Model | Streaming) -> None:

@@ -50,7 +50,7 @@ def recorded(table: Path, tally: Tally, *, begun: bool) -> Iterator[None]:
 def _line(tally: Tally, seconds: float, *, completed: bool) -> dict[str, Json]:
     return {
         "completed": completed,
-        "rows": len(tally.written),
+        "rows": tally.n_written,
         "requests": tally.n_asked + tally.n_checks,
         "of_self_check": tally.n_checks,
         "attempts_of_rows": tally.n_attempts,

@@ -1,5 +1,6 @@
 """What a run will ask, before anything is: questions, bound conditions, and their protocols."""
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,10 @@ class Plan:
     Parameters
     ----------
     items : mapping of item to Question
-    encoded : mapping of prompt to ids
-        Every prompt encoded once; None where there are no tokens.
+    names : sequence of str
+        The items in order.
+    lengths : sequence of int
+        Of each item's prompt without a prefix: in tokens, or in characters where there are none.
     bound : tuple of Bound
         The conditions as the model gets them, ``none`` first.
     aliases : mapping of condition to condition
@@ -34,10 +37,20 @@ class Plan:
     """
 
     items: Mapping[str, Question]
-    encoded: Mapping[str, tuple[int, ...] | None]
+    names: Sequence[str]
+    lengths: Sequence[int]
     bound: tuple[Bound, ...]
     aliases: Mapping[str, str]
     warnings: tuple[str, ...]
+
+    def lengths_under(self, bound: Bound) -> Sequence[int]:
+        """Lengths by which the prompts of a condition are ordered: in characters for joined text.
+
+        A prefix is equally long for all of them and left out.
+        """
+        if bound.ids is not None:
+            return self.lengths
+        return array("L", (len(question.prompt) for question in self.items.values()))
 
 
 def plan_of(
@@ -68,7 +81,8 @@ def plan_of(
     encode = None if model.tokenizer is None else model.tokenizer.encode
     return Plan(
         items,
-        {q.prompt: encode(q.prompt) if encode else None for q in asked},
+        tuple(items),
+        array("L", (len(encode(q.prompt) if encode else q.prompt) for q in asked)),
         bound,
         {c.name: "none" for c in listed if c is not NONE and c.is_empty},
         tuple(_leaks(asked, bound)),

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Collection, Sequence
+from heapq import nsmallest
 
 from trueness.contract.errors import InputError
 
@@ -68,6 +69,11 @@ def random_prefix(
 def hash_order(positions: Collection[int], seed: int) -> list[int]:
     """Positions in the order of SHA-256 of ``{seed}:{i}``."""
     return sorted(positions, key=lambda i: _sha(f"{seed}:{i}"))
+
+
+def hash_first(n_positions: int, seed: int, n: int) -> list[int]:
+    """The first ``n`` of the positions from 0 in that order; the others are never held."""
+    return nsmallest(n, range(n_positions), key=lambda i: _sha(f"{seed}:{i}"))
 
 
 def check_length(length: int) -> None:

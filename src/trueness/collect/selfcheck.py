@@ -1,10 +1,10 @@
 """Some prompts of every batch plan are asked again alone: a batch must not change an answer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from trueness.backends.protocol import Key, Model, Request, Result, Step
-from trueness.collect.prefixes import hash_order
+from trueness.collect.prefixes import hash_first
 from trueness.contract.errors import ProtocolError
 
 NEAR_TIE = 0.001
@@ -50,24 +50,27 @@ class SelfCheck:
 
 
 def positions(
-    token_lengths: Sequence[int], *, random: int = N_RANDOM, seed: int = 0
+    token_lengths: Iterable[int], *, random: int = N_RANDOM, seed: int = 0
 ) -> tuple[int, ...]:
     """Which prompts of a plan are asked again: first, last, shortest, longest and some more.
 
     Shortest and longest are in tokens, the earliest such; the others come in the order of SHA-256
-    of ``{seed}:{i}``.
+    of ``{seed}:{i}``. The lengths are read once and not held.
 
     >>> positions([7, 7, 3, 7, 7], random=0)
     (0, 2, 4)
     """
-    n = len(token_lengths)
-    if not n:
+    last, shortest, longest = -1, (0, 0), (0, 0)
+    for last, length in enumerate(token_lengths):
+        if last == 0 or length < shortest[0]:
+            shortest = length, last
+        if last == 0 or length > longest[0]:
+            longest = length, last
+    if last < 0:
         return ()
-    order = range(n)
-    chosen = {0, n - 1, min(order, key=token_lengths.__getitem__)}
-    chosen.add(max(order, key=lambda i: (token_lengths[i], -i)))
-    others = [i for i in hash_order(order, seed) if i not in chosen]
-    return tuple(sorted(chosen.union(others[:random])))
+    chosen = {0, last, shortest[1], longest[1]}
+    others = hash_first(last + 1, seed, random + len(chosen))
+    return tuple(sorted(chosen.union([i for i in others if i not in chosen][:random])))
 
 
 def ask_alone(model: Model, requests: Sequence[Request]) -> dict[Key, Result]:

@@ -1,7 +1,7 @@
 """How requests are made, and what became of them so far."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from trueness.backends.protocol import Key, Result
@@ -36,7 +36,9 @@ class Tally:
     tokens_reused: int = 0
     n_held: int = 0
     """Rows wanted that the table holds, those of earlier runs included."""
-    written: set[Key] = field(default_factory=set)
+    n_written: int = 0
+    n_new: int = 0
+    """Rows of this run, and those of them whose key had no row before."""
     checks: dict[str, SelfCheck] = field(default_factory=dict)
     reuse: dict[str, Reuse] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
@@ -46,9 +48,14 @@ class Tally:
         """Rows of this run that are missing data."""
         return self.errors.total()
 
-    def count(self, results: Sequence[Result], *, cached: bool = False) -> None:
-        """Add results of rows."""
+    def count(
+        self, results: Sequence[Result], before: Container[Key] = (), *, cached: bool = False
+    ) -> None:
+        """Add results that were written as rows; ``before`` holds the keys of earlier runs."""
+        self.n_held += len(results)
+        self.n_written += len(results)
         for result in results:
+            self.n_new += result.key not in before
             if result.error is not None:
                 self.errors[result.error] += 1
             self.n_cached += cached

@@ -12,7 +12,7 @@ from trueness.backends.protocol import Model
 from trueness.backends.weights import cache_dir
 from trueness.collect import Condition, ask, facts_of, parse_conditions
 from trueness.collect.beside import NUMBERS
-from trueness.collect.collecting import Progress
+from trueness.collect.keeping import Progress
 from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json, plain
 from trueness.extract import keyed, named

@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -19,11 +20,10 @@ from trueness.table.answers import Outcome
 from trueness.table.jsonlines import Lines, check_version
 from trueness.table.native import header as header_line
 from trueness.table.protocol import Protocol
+from trueness.table.rowkeys import RowKey, RowKeys
 from trueness.table.sniff import unreadable
 from trueness.table.writing import dumps_row, unwritable
 
-RowKey = tuple[str, int, str]
-"""(item, epoch, condition)."""
 SYNC_SHARE = 0.1
 """The most of the time that is spent on syncing, about."""
 LONGEST_WAIT = 1.0
@@ -36,7 +36,7 @@ class JournalState:
 
     Parameters
     ----------
-    done, errors : frozenset of (item, epoch, condition)
+    done, errors : set of (item, epoch, condition)
         Keys with a row, and those of them whose last row is marked ``error``.
     rows_kept, torn_lines : int
         Rows that count, the last one of each key; lines that were cut off.
@@ -48,8 +48,8 @@ class JournalState:
         Whether the last whole line has its line end.
     """
 
-    done: frozenset[RowKey]
-    errors: frozenset[RowKey]
+    done: AbstractSet[RowKey]
+    errors: AbstractSet[RowKey]
     torn_lines: int
     header: Mapping[str, Json] | None
     n_bytes: int
@@ -64,8 +64,11 @@ class JournalState:
         self, asked: Sequence[RowKey], *, retry_errors: bool = False
     ) -> tuple[RowKey, ...]:
         """Keys of ``asked`` without a row, in order; with ``retry_errors`` also failed ones."""
-        settled = self.done - self.errors if retry_errors else self.done
-        return tuple(key for key in asked if key not in settled)
+        return tuple(key for key in asked if not self.settled(key, retry_errors=retry_errors))
+
+    def settled(self, key: RowKey, *, retry_errors: bool = False) -> bool:
+        """Whether a key has a row; with ``retry_errors`` one that did not fail."""
+        return key in self.done and not (retry_errors and key in self.errors)
 
 
 def read_journal(path: str | Path) -> JournalState:
@@ -261,7 +264,7 @@ class AnswerJournal:
             self._file.seek(n_bytes)
 
 
-_EMPTY = JournalState(frozenset(), frozenset(), 0, None, 0)
+_EMPTY = JournalState(RowKeys(), RowKeys(), 0, None, 0)
 
 
 def _open(path: Path) -> FileIO:
@@ -298,14 +301,18 @@ def _lock(file: FileIO) -> None:
 
 def _state(path: Path, file: BinaryIO) -> JournalState:
     lines = Lines(path, decoder=json.JSONDecoder(object_pairs_hook=once))
-    last: dict[RowKey, bool] = {}
+    done, errors = RowKeys(), RowKeys()
     for number, row in lines.rows(file):
-        last[_key(row, path, number)] = row.get("outcome") == Outcome.ERROR.value
+        key = _key(row, path, number)
+        done.add(key)
+        if row.get("outcome") == Outcome.ERROR.value:
+            errors.add(key)
+        elif errors:
+            errors.discard(key)
     if lines.header is not None:
         check_version(lines.header, path)
-    errors = frozenset(key for key, failed in last.items() if failed)
     ended = lines.ended or bool(lines.torn) or not lines.keep
-    return JournalState(frozenset(last), errors, lines.torn, lines.header, lines.keep, ended)
+    return JournalState(done, errors, lines.torn, lines.header, lines.keep, ended)
 
 
 def _key(row: Mapping[str, object], path: Path, number: int) -> RowKey:

@@ -132,7 +132,7 @@ class OpenAIModel:
         for part in self.stream(requests):
             yield from part
 
-    def stream(self, requests: Sequence[Request]) -> Iterator[list[Result]]:
+    def stream(self, requests: Iterable[Request]) -> Iterator[list[Result]]:
         """Results as they arrive, with as many requests in flight as the server bears.
 
         Raises
@@ -142,9 +142,8 @@ class OpenAIModel:
         InputError
             For token ids as a chat's turn, or a system prompt to be continued.
         """
-        for request in requests:
-            self._check_request(request)
-        for part in self._transport.stream(self._calls(requests), replies.read):
+        calls = self._calls(requests, self._found.dialect)  # found here: the thread asks nothing
+        for part in self._transport.stream(calls, replies.read):
             yield [self._result(key, answer) for key, answer in part]
 
     def score(self, continuations: Sequence[Continuation]) -> Iterator[Scored]:
@@ -189,9 +188,9 @@ class OpenAIModel:
             msg = f"{self._name} takes neither allowed answers nor noise. Use a local model."
             raise InputError(msg)
 
-    def _calls(self, requests: Iterable[Request]) -> Iterator[tuple[Key, Call]]:
-        dialect = self._found.dialect
+    def _calls(self, requests: Iterable[Request], dialect: Dialect) -> Iterator[tuple[Key, Call]]:
         for request in requests:
+            self._check_request(request)
             yield request.key, Call(dialect.path, dialect.body(request), request.seed)
 
     def _result(self, key: Key, answer: Answer[Said]) -> Result:
