@@ -2,20 +2,22 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from scripted_states import Floats, Scripted, readout
 
 from trueness.backends.local.exact_readout import ExactReadout
-from trueness.contract.serial import Json
 from trueness.study import inside_inputs
 from trueness.study.carrying_out import carry_out
 from trueness.study.inputs import Inputs
 from trueness.study.observer_audit import clouds_of, largest_pair
 from trueness.study.observer_cells import Change, class_of, missing
 from trueness.study.results import Result
+
+if TYPE_CHECKING:
+    from trueness.contract.serial import Json
 
 LAST = "resid_out(2)"
 WIDTH, N_TOKENS = 24, 60

@@ -126,25 +126,70 @@ def growth(
     >>> found.n_order_violations
     1
     """
-    if not 0 < dt < np.inf or frame not in ("random", "identity"):
-        msg = f"dt is {dt} and frame {frame!r}; wanted dt above 0 and 'random' or 'identity'."
+    if frame not in ("random", "identity"):
+        msg = f"frame {frame!r}; wanted 'random' or 'identity'."
         raise InputError(msg)
-    sums, rows, q = np.zeros(0), [], np.zeros((0, 0))
-    alive = np.zeros(0, np.intp)
+    return _grow(jacobians, product, dt, (None if frame == "identity" else seed,))[0]
+
+
+def growths(
+    jacobians: Iterable[ArrayLike], *, product: Product, seeds: Sequence[int], dt: float = 1.0
+) -> tuple[Growth, ...]:
+    """Growth rates of one product from random frames of several seeds, in one pass over it.
+
+    Parameters, errors as :func:`growth`; a frame for each of ``seeds``, one at least.
+
+    Examples
+    --------
+    >>> steps = (np.diag([0.5, 2.0]) for _ in range(3))
+    >>> [abs(round(g.total, 9)) for g in growths(steps, product=Product.TOKEN, seeds=(0, 1))]
+    [0.0, 0.0]
+    """
+    if not len(seeds):
+        msg = "there is no seed; wanted one for each frame. Give (0, 1)."
+        raise InputError(msg)
+    return _grow(jacobians, product, dt, tuple(seeds))
+
+
+def _grow(
+    jacobians: Iterable[ArrayLike], product: Product, dt: float, seeds: Sequence[int | None]
+) -> tuple[Growth, ...]:
+    """Every frame under the same steps; None is the identity."""
+    if not 0 < dt < np.inf:
+        msg = f"dt is {dt}; wanted a finite time above 0."
+        raise InputError(msg)
+    frames: list[_Frame] = []
     for step, given in enumerate(jacobians, start=1):
-        j = _checked(given, len(sums) if step > 1 else None, step)
-        if step == 1:
-            sums, alive = np.zeros(len(j)), np.arange(len(j))
-            q = _frame(len(j), seed, frame)
-        q, size, living = _step(j, q)
-        sums[alive[~living]] = np.nan
-        alive = alive[living]
-        sums[alive] += np.log(size)
-        rows.append(sums / (step * dt))
-    if not rows:
+        j = _checked(given, len(frames[0].sums) if frames else None, step)
+        if not frames:
+            frames = [_Frame.of(len(j), seed) for seed in seeds]
+        for one in frames:
+            one.turn(j, step * dt)
+    if not frames:
         msg = "the product is empty; wanted at least one matrix. Give one Jacobian a step."
         raise InputError(msg)
-    return _grown(np.array(rows), product, dt)
+    return tuple(_grown(np.array(one.rows), product, dt) for one in frames)
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """A frame on its way through a product."""
+
+    q: Floats
+    sums: Floats
+    alive: NDArray[np.intp]
+    rows: list[Floats]
+
+    @classmethod
+    def of(cls, width: int, seed: int | None) -> "_Frame":
+        return cls(_frame(width, seed), np.zeros(width), np.arange(width), [])
+
+    def turn(self, j: Floats, time: float) -> None:
+        self.q, size, living = _step(j, self.q)
+        self.sums[self.alive[~living]] = np.nan
+        self.alive = self.alive[living]
+        self.sums[self.alive] += np.log(size)
+        self.rows.append(self.sums / time)
 
 
 def block_product(jacobians: Sequence[ArrayLike]) -> Floats:
@@ -205,8 +250,8 @@ def _checked(given: ArrayLike, width: int | None, step: int) -> Floats:
     return j
 
 
-def _frame(width: int, seed: int, frame: str) -> Floats:
-    if frame == "identity":
+def _frame(width: int, seed: int | None) -> Floats:
+    if seed is None:
         return np.eye(width)
     drawn = np.random.default_rng(seed).standard_normal((width, width))
     q, r = np.linalg.qr(drawn)
