@@ -74,7 +74,13 @@ def others(request: Request, _text: str, _right: str | None) -> str:
 
 def carried(monkeypatch: pytest.MonkeyPatch, path: Path, rule: Any, **given: Any) -> StudyResult:
     return run_on(
-        monkeypatch, path, "detector", rule, relations=("capital",), limit=12, **given
+        monkeypatch,
+        path,
+        "detector",
+        rule,
+        cut={"inputs": {"relations": ["capital"]}},
+        limit=12,
+        **given,
     ).result
 
 
@@ -97,9 +103,16 @@ def test_the_planted_reading_comes_out(
 def test_what_is_withheld_and_left_is_what_was_planted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    done = run_on(monkeypatch, tmp_path, "detector", coincide, relations=("capital",), limit=12)
+    done = run_on(
+        monkeypatch,
+        tmp_path,
+        "detector",
+        coincide,
+        cut={"inputs": {"relations": ["capital"]}},
+        limit=12,
+    )
     scored: list[Any] = [row["seen"] for row in done.table if "seen" in row]
-    assert len(scored) == 12 * 10  # the scored wording alone
+    assert len(scored) == 12 * 6  # the scored wording alone
     assert len({seen["entropy"] for seen in scored}) == 1
     result = done.result
     rows: dict[str, Any] = {str(row["name"]): row for row in result.rows}
@@ -136,7 +149,7 @@ def test_of_two_likeliest_tokens_two_numbers_of_the_law_are_read(
         tmp_path,
         "detector",
         coincide,
-        relations=("capital",),
+        cut={"inputs": {"relations": ["capital"]}},
         limit=12,
         kind=Endpoint,
     )
@@ -159,7 +172,7 @@ def test_where_everything_is_withheld_there_is_no_contest(
     result = carried(monkeypatch, tmp_path, one_word)
     assert result.reading.outcome.value == "unresolved"
     collapse: Any = next(c for c in result.contrasts if c["name"] == "collapse")
-    assert (collapse["n"], collapse["n_all_withheld"], collapse["state"]) == (0, 10, "NO_EVIDENCE")
+    assert (collapse["n"], collapse["n_all_withheld"], collapse["state"]) == (0, 6, "NO_EVIDENCE")
     assert collapse["against"] == []
     rows: dict[str, Any] = {str(row["name"]): row for row in result.rows}
     assert rows["capital_none"]["guards"]["s"]["reason"].startswith("everything is withheld")
@@ -248,7 +261,7 @@ FEW = replace(
 def test_without_an_effect_few_of_200_runs_find_one() -> None:
     runs, most = 200, 200 * (0.05 + 3 * (0.05 * 0.95 / 200) ** 0.5)
     found = [contest_by_lot(seed) for seed in range(runs)]
-    assert all(c[side]["n"] == 2 for c in found for side in ("collapse", "dispersed"))
+    assert all(c[side]["n"] > 0 for c in found for side in ("collapse", "dispersed"))
     for side in ("collapse", "dispersed"):
         assert sum(c[side]["n_not_beaten"] == 0 for c in found) <= most
         assert sum(c[side]["n_ahead"] > 0 for c in found) <= most
