@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from trueness.contract import Decision, Reading, blocks
 from trueness.report import views
+from trueness.report.curve import banded, ends
 from trueness.report.intervals import numbers_of
 from trueness.report.machine import Readings
 from trueness.report.words import (
@@ -192,12 +193,13 @@ def _clauses(block: blocks.Clauses) -> list[str]:
 
 
 def _curve(block: blocks.Curve) -> list[str]:
+    wide = banded(block)
     rows = tuple(
-        (line.label, number(x), y)
+        (line.label, number(x), y, *(ends(line, x) if wide else ()))
         for line in block.series
         for x, y in line.points[:: max(1, -(-len(line.points) // _POINTS))]
     )
-    columns = ("Line", block.x_label, block.y_label)
+    columns = ("Line", block.x_label, block.y_label, *(("From", "To") if wide else ()))
     return _table(blocks.Table(block.title, columns, rows, len(rows), block.note))
 
 

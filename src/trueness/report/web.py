@@ -12,7 +12,7 @@ from markupsafe import Markup
 from trueness.contract import Decision, Reading, blocks
 from trueness.contract.serial import dumps
 from trueness.report import views
-from trueness.report.curve import plot, scale
+from trueness.report.curve import banded, ends, plot, scale
 from trueness.report.intervals import spread
 from trueness.report.machine import Readings
 from trueness.report.simplex import triangle
@@ -161,7 +161,8 @@ def _environment() -> Environment:
     )
     env.filters.update(kinds=views.kinds, by_verdict=views.by_verdict, sort_key=views.sort_key)
     env.filters.update(counts_of=counts_of, extent=views.extent)
-    env.filters.update(plot=plot, scale=scale, spread=spread, triangle=triangle)
+    env.filters.update(plot=plot, banded=banded, ends=ends, scale=scale)
+    env.filters.update(spread=spread, triangle=triangle)
     return env
 
 

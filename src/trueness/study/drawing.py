@@ -19,6 +19,7 @@ from trueness.contract.reading import Reading
 from trueness.contract.serial import Json
 from trueness.contract.states import Direction, State
 from trueness.study.declarations import Declaration, declared_study
+from trueness.study.pictures import pictures_of
 from trueness.study.results import Outcome, Record, Result
 
 _TONES = {
@@ -114,6 +115,7 @@ def _blocks(result: Result, declaration: Declaration | None) -> Iterator[Block]:
         _TONES[outcome],
         tuple(_cautions(result, declaration)),
     )
+    yield from pictures_of(result)
     apart = [p for p in result.published if p.get("agrees") is False]
     rest = [p for p in result.published if p.get("agrees") is not False]
     if apart:
@@ -165,7 +167,7 @@ def _dots(contrasts: Sequence[Record]) -> Iterator[Dot]:
     for contrast in contrasts:
         value = _number(contrast, "estimate")
         if value is not None:
-            name = str(contrast["name"])
+            name = str(contrast["name"]).replace("_", " ")
             yield Dot(name, value, _number(contrast, "low"), _number(contrast, "high"))
 
 

@@ -121,21 +121,30 @@ class Series:
     """One line of a curve: points (x, y) in order of x; ``y`` is None where undefined.
 
     A series with a ``role`` (as in `Part`) is drawn in its colour with its own mark at the
-    points, solid or ``dashed``: two series of one role are told apart by the dashes.
+    points, solid or ``dashed``: two series of one role are told apart by the dashes. ``band`` is
+    what lies around it, shaded: (x, lower, upper) in order of x.
     """
 
     label: str
     points: tuple[tuple[float, float | None], ...]
     dashed: bool = False
     role: str = ""
+    band: tuple[tuple[float, float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Lines over a common x axis."""
+    """Lines over a common x axis.
+
+    ``x_log`` and ``y_log`` make an axis logarithmic; what is not above 0 is not drawn on it.
+    ``band`` says in a few words what the shaded bands are.
+    """
 
     title: str
     x_label: str
     y_label: str
     series: tuple[Series, ...]
     note: str = ""
+    x_log: bool = False
+    y_log: bool = False
+    band: str = ""
