@@ -6,6 +6,7 @@ depends on the prompt, or on how often it was asked, alone.
 """
 
 import hashlib
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +27,12 @@ _BYTE = 3
 _SPACED = _BYTE + 256
 _WORD = _SPACED + 256
 _WORDS = (b" the", b" of", b" is", b" and", b"The", b"What")
+_PIECE = re.compile(b"|".join(map(re.escape, _WORDS)) + rb"| .|.", re.DOTALL)
+_IDS = {
+    **{bytes((byte,)): _BYTE + byte for byte in range(256)},
+    **{bytes((ord(" "), byte)): _SPACED + byte for byte in range(256)},
+    **{word: _WORD + number for number, word in enumerate(_WORDS)},
+}
 _REPEATS = 4  # so many equal ids in front are a repeated prefix
 
 
@@ -46,12 +53,8 @@ class ScriptedTokenizer:
 
     def encode(self, text: str) -> tuple[int, ...]:
         """Longest piece first: a listed word, a space with its next byte, a byte."""
-        raw, ids, at = text.encode("utf-8", "surrogatepass"), [], 0
-        while at < len(raw):
-            ids_here, width = _piece(raw, at)
-            ids.append(ids_here)
-            at += width
-        return tuple(ids)
+        raw = text.encode("utf-8", "surrogatepass")
+        return tuple(map(_IDS.__getitem__, _PIECE.findall(raw)))
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of ids; special ones read as nothing, broken bytes as U+FFFD."""
@@ -277,15 +280,6 @@ class ScriptedModel:
         finish = finish if request.max_tokens == 1 else "stop"
         steps = tuple(Step(i, logprob=FIRST, gap=GAP) for i in kept)
         return Result(request.key, text, finish, steps, len(ids), len(kept))
-
-
-def _piece(raw: bytes, at: int) -> tuple[int, int]:
-    for number, word in enumerate(_WORDS):
-        if raw.startswith(word, at):
-            return _WORD + number, len(word)
-    if raw[at] == ord(" ") and at + 1 < len(raw):
-        return _SPACED + raw[at + 1], 2
-    return _BYTE + raw[at], 1
 
 
 def _bytes_of(i: int) -> bytes:

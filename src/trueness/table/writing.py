@@ -86,10 +86,13 @@ def _write_jsonl(table: AnswerTable, path: Path) -> None:
         file.flush()
 
 
+_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def dumps_row(row: Mapping[str, Json]) -> str:
     """JSON text of one flat row; lone surrogates are escaped."""
     try:
-        text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+        text = _PLAIN.encode(row)
         text.encode("utf-8")
     except UnicodeEncodeError:
         return json.dumps(row, ensure_ascii=True, allow_nan=False)
