@@ -65,7 +65,8 @@ class Means:
         if self.judge is not None:
             table = judge_table(table, self.judge, cache=self.cache)
         if self.model is not None and table.likelihoods is None:
-            table = _scored(table, self.model, self.advance)
+            kept = None if self.cache is None else self.cache.path
+            table = _scored(table, self.model, kept, self.advance)
         found: Reading = self.module.measure(table, self.params)
         return found
 
@@ -144,13 +145,15 @@ def _asked(module: Any, model: str | Model | None) -> str | Model | None:
     return None
 
 
-def _scored(table: EvidenceTable, model: str | Model, advance: Advance | None) -> EvidenceTable:
+def _scored(
+    table: EvidenceTable, model: str | Model, cache: Path | None, advance: Advance | None
+) -> EvidenceTable:
     """The table with likelihoods; a model that was opened for it is closed again."""
     if not isinstance(model, str):
-        return score_table(table, model, advance=advance)
+        return score_table(table, model, cache=cache, advance=advance)
     opened = open_model(model, download=False)
     try:
-        return score_table(table, opened, advance=advance)
+        return score_table(table, opened, cache=cache, advance=advance)
     finally:
         opened.close()
 

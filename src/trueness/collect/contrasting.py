@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from trueness.backends.protocol import Model
 from trueness.backends.scoring import Continuation, Scored, scorer_of
+from trueness.collect.score_cache import CachedScorer
 from trueness.extract.contradictions.making import CONTRADICTIONS, PER_KIND, contradicted
 from trueness.table.column import Column
 from trueness.table.contrasts import Contradicted, Likelihoods, Passages
@@ -45,7 +47,11 @@ def contrast_table(table: EvidenceTable, *, per_kind: int = PER_KIND) -> Evidenc
 
 
 def score_table(
-    table: EvidenceTable, model: Model, *, advance: Advance | None = None
+    table: EvidenceTable,
+    model: Model,
+    *,
+    cache: Path | None = None,
+    advance: Advance | None = None,
 ) -> EvidenceTable:
     """The table with the likelihoods of every claim that has contradictions, and of these.
 
@@ -58,6 +64,8 @@ def score_table(
         With contradictions.
     model : Model
         That offers ``scores``.
+    cache : Path, optional
+        A file of earlier scores; None neither reads nor writes one.
     advance : callable, optional
         Is told (texts done, texts in all, "score").
 
@@ -69,6 +77,8 @@ def score_table(
         When none could be tried.
     """
     scorer = scorer_of(model, what="the sensor contrast")
+    if cache is not None:
+        scorer = CachedScorer(model, scorer, cache)
     pairs = sorted(set(_pairs(table)))
     texts = sorted({text for _, text in pairs})
     asked = [

@@ -23,6 +23,7 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.protocol import Protocol
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.slices import BINDING, SUPPORTED, Slice, binding_items, embedded, slices_of
 from trueness.study.task import Progress, Task
 from trueness.study.variant_pairs import (
@@ -47,6 +48,7 @@ _SHIPPED = "shipped:"
 _MODEL = "embedded"
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Claims against variants of themselves, by gain, likelihood, energy and length.
 
@@ -152,7 +154,7 @@ def _read(
     ready = embedded(made, embedder, cache=cache, window=embedder.max_tokens)
     if progress is not None:
         progress(f"scoring {part.name}")
-    table = score_table(ready.table, model)
+    table = score_table(ready.table, model, cache=cache.path)
     reading = measure(table, Params(per_kind=1))
     n = 0 if table.likelihoods is None else table.likelihoods.n_scored
     return [r for row, item in enumerate(reading.per_item) for r in _records(part, row, item)], n
