@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trueness.stats.gram import Bools
+from trueness.stats.products import Bools
 from trueness.stats.span_rules import Floats
 
 _GAIN = 1e-13

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from trueness.stats.cutoff import Cutoff, cutoff_of
 from trueness.stats.gram import Gram, exact_gram, gram, sharpened
+from trueness.stats.products import Products, inner_products
 from trueness.stats.span_rules import Floats, Ints, SpanRules
 
 Codes: TypeAlias = NDArray[np.int8]
@@ -32,6 +33,8 @@ class Containment:
     Attributes
     ----------
     gram : Gram
+    sigma : (n_sets, n) float, descending
+        Singular values of the unit rows.
     rank, retained : (n_sets,) int
         Numerical rank k and the directions r that the rule keeps.
     cutoff : Cutoff
@@ -50,6 +53,7 @@ class Containment:
     """
 
     gram: Gram
+    sigma: Floats
     rank: Ints
     retained: Ints
     cutoff: Cutoff
@@ -92,86 +96,96 @@ def contain(
     >>> found.energy.round(12).tolist()
     [[0.36]]
     """
-    spectrum = _spectrum(rows, lengths, rules)
-    lengths_of_claims = np.sqrt(np.vecdot(claims, claims))
-    rank = spectrum.rank(rules.rank_tol)
+    return contained(inner_products(rows, claims), rules, lengths=lengths)
+
+
+def contained(
+    products: Products, rules: SpanRules, *, lengths: Floats | None = None
+) -> Containment:
+    """The same where the inner products are known; see :func:`contain`."""
+    spectrum = _spectrum(products, lengths, rules)
+    wide, rank, narrow = _ranks(spectrum, rules)
     retained = rules.retained(spectrum.lam, rank)
-    cutoff = cutoff_of(spectrum.sigma, retained, rules)
-    cosines = spectrum.products(claims) / lengths_of_claims[:, :, None]
-    along = cosines @ spectrum.vectors
-    projection = _Projection(spectrum, claims, lengths_of_claims, along)
-    energy = projection.energy(retained)
-    tol_low, tol_high = _tolerance_range(projection, energy, retained, rules)
-    low, high = _bracket(projection, energy, rank, cutoff)
-    explained = projection.explained(cutoff.first)
+    sigma = spectrum.sigma
+    cutoff = cutoff_of(sigma, retained, rules)
+    projection = _Projection.of(spectrum, products)
+    energy, explained = projection.split(retained)
+    tol_low, tol_high = energy, energy
+    if wide is not narrow:
+        kept = (rules.retained(spectrum.lam, wide), rules.retained(spectrum.lam, narrow))
+        tol_low, tol_high = (_at(projection, energy, retained, other) for other in kept)
+    low, high, explained = _bracket(projection, (energy, explained), rank, cutoff)
     closure = np.abs(1.0 - explained - high)
     verdict = np.zeros(energy.shape, np.int8)
-    verdict[closure > CLOSURE_TOL] = CLOSURE
-    verdict[tol_high - tol_low > rules.energy_tol] = RANK_TOLERANCE
-    loose = cutoff.noise_bound > rules.energy_tol
-    verdict[loose[:, None] & (high - low > rules.energy_tol)] = CUTOFF
-    verdict[retained == rows.shape[2]] = WHOLE_SPACE
+    np.putmask(verdict, closure > CLOSURE_TOL, CLOSURE)
+    np.putmask(verdict, tol_high - tol_low > rules.energy_tol, RANK_TOLERANCE)
+    loose = (cutoff.noise_bound > rules.energy_tol)[:, None]
+    np.putmask(verdict, loose & (high - low > rules.energy_tol), CUTOFF)
+    verdict[retained == products.rows.shape[2]] = WHOLE_SPACE
     return Containment(
-        spectrum, rank, retained, cutoff, cosines, along, np.clip(explained, 0.0, 1.0), high,
-        closure, low, high, tol_low, tol_high, verdict,
+        spectrum, sigma, rank, retained, cutoff, projection.cosines, projection.along,
+        np.minimum(explained, 1.0), high, closure, low, high, tol_low, tol_high, verdict,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Projection:
-    """Claims, with their lengths, and what is needed to project them onto leading directions."""
+    """Claims, and what is needed to project them onto leading directions."""
 
     gram: Gram
-    claims: Floats
-    lengths: Floats
+    products: Products
+    scale: Floats
+    cosines: Floats
     along: Floats
 
-    def explained(self, kept: Ints) -> Floats:
-        """Mass in the first so many directions of each set."""
-        share = self.along**2 * _inverse(self.gram.lam, kept)[:, None, :]
-        mass: Floats = share.sum(axis=2)
-        return mass
+    @classmethod
+    def of(cls, spectrum: Gram, products: Products) -> "_Projection":
+        lengths = np.sqrt(products.squares)[:, :, None]
+        scale = lengths / spectrum.lengths[:, None, :]
+        cosines = products.between / (spectrum.lengths[:, None, :] * lengths)
+        return cls(spectrum, products, scale, cosines, cosines @ spectrum.vectors)
 
-    def energy(self, kept: Ints) -> Floats:
-        """Squared residual after the first so many directions of each set."""
-        scaled = self.along * _inverse(self.gram.lam, kept)[:, None, :]
+    def split(self, kept: Ints) -> tuple[Floats, Floats]:
+        """Squared residual and mass of the claims after so many leading directions of each set."""
+        within = np.arange(self.gram.lam.shape[1]) < kept[:, None]
+        inverse = np.divide(1.0, self.gram.lam, out=np.zeros_like(self.gram.lam), where=within)
+        scaled = self.along * inverse[:, None, :]
         weights = scaled @ self.gram.vectors.swapaxes(1, 2)
-        residual = self.gram.combined(weights * self.lengths[:, :, None])
-        residual -= self.claims
-        return _clipped(np.vecdot(residual, residual) / self.lengths**2)
+        weights *= self.scale
+        energy = self.products.residuals(weights) / self.products.squares
+        return _clipped(energy), np.vecdot(scaled, self.along)
 
-    def energy_of(self, sets: Ints, kept: Ints) -> Floats:
+    def split_of(self, sets: Ints, kept: Ints) -> tuple[Floats, Floats]:
         """The same for some of the sets."""
-        part = _Projection(
-            self.gram.take(sets), self.claims[sets], self.lengths[sets], self.along[sets]
-        )
-        return part.energy(kept)
+        arrays = self.scale[sets], self.cosines[sets], self.along[sets]
+        part = _Projection(self.gram.take(sets), self.products.take(sets), *arrays)
+        return part.split(kept)
 
 
-def _spectrum(rows: Floats, lengths: Floats | None, rules: SpanRules) -> Gram:
+def _spectrum(products: Products, lengths: Floats | None, rules: SpanRules) -> Gram:
     """By products; by a decomposition of the rows where products are not precise enough."""
     if rules.rank_tol < _LEAST_GRAM_TOL:
-        return exact_gram(rows, lengths)
-    spectrum = gram(rows, lengths)
-    rank = spectrum.rank(rules.rank_tol)
-    retained = rules.retained(spectrum.lam, rank)
-    cut = retained < rows.shape[1]
-    if not cut.any():
-        return spectrum
-    here = np.arange(len(rows))
-    after = spectrum.lam[here, np.minimum(retained, rows.shape[1] - 1)]
-    gap = spectrum.lam[here, retained - 1] - after
-    weak = np.flatnonzero(cut & (gap < _LEAST_GRAM_GAP * spectrum.lam[:, 0]))
-    if len(weak):
-        better = sharpened(spectrum.take(weak), retained[weak])
-        spectrum.lam[weak], spectrum.vectors[weak] = better.lam, better.vectors
+        return exact_gram(products.rows, lengths, among=products.among)
+    spectrum = gram(products.rows, lengths, among=products.among)
+    lam = spectrum.lam
+    retained = rules.retained(lam, spectrum.rank(rules.rank_tol))
+    cut = np.flatnonzero(retained < lam.shape[1])
+    if len(cut):
+        last = retained[cut]
+        gap = lam[cut, last - 1] - lam[cut, last]
+        cut = cut[gap < _LEAST_GRAM_GAP * lam[cut, 0]]
+    if len(cut):
+        better = sharpened(spectrum.take(cut), retained[cut])
+        spectrum.lam[cut], spectrum.vectors[cut] = better.lam, better.vectors
     return spectrum
 
 
-def _inverse(lam: Floats, kept: Ints) -> Floats:
-    """1 / lam for the first so many of each set, 0 for the rest."""
-    within = np.arange(lam.shape[1]) < kept[:, None]
-    return np.divide(1.0, lam, out=np.zeros_like(lam), where=within)
+def _ranks(spectrum: Gram, rules: SpanRules) -> tuple[Ints, Ints, Ints]:
+    """At a tenth of the rank tolerance, at it, and at ten times it; one array if they agree."""
+    narrow = spectrum.rank(10.0 * rules.rank_tol)
+    if (narrow == spectrum.lam.shape[1]).all():
+        return narrow, narrow, narrow
+    return spectrum.rank(0.1 * rules.rank_tol), spectrum.rank(rules.rank_tol), narrow
 
 
 def _clipped(energy: Floats) -> Floats:
@@ -181,36 +195,31 @@ def _clipped(energy: Floats) -> Floats:
     return np.minimum(energy, 1.0)
 
 
-def _tolerance_range(
-    projection: _Projection, energy: Floats, retained: Ints, rules: SpanRules
-) -> tuple[Floats, Floats]:
-    """Energies at a tenth and at ten times the rank tolerance."""
-    if projection.gram.lam.shape[1] == 1:
-        return energy, energy
-    ends = []
-    for factor in (0.1, 10.0):
-        kept = projection.gram.rank(factor * rules.rank_tol)
-        kept = rules.retained(projection.gram.lam, kept)
-        other = np.flatnonzero(kept != retained)
-        end = energy
-        if len(other):
-            end = energy.copy()
-            end[other] = projection.energy_of(other, kept[other])
-        ends.append(end)
-    return ends[0], ends[1]
+def _at(projection: _Projection, energy: Floats, retained: Ints, kept: Ints) -> Floats:
+    """Energies after other numbers of directions than those retained."""
+    other = np.flatnonzero(kept != retained)
+    if not len(other):
+        return energy
+    found = energy.copy()
+    found[other] = projection.split_of(other, kept[other])[0]
+    return found
 
 
 def _bracket(
-    projection: _Projection, energy: Floats, rank: Ints, cutoff: Cutoff
-) -> tuple[Floats, Floats]:
-    """Least and largest energy over every choice within the tied block; the energy without one."""
+    projection: _Projection, split: tuple[Floats, Floats], rank: Ints, cutoff: Cutoff
+) -> tuple[Floats, Floats, Floats]:
+    """Least and largest energy over every choice within the tied block, and the mass before it.
+
+    The energy itself and the mass retained where nothing is tied.
+    """
+    energy, explained = split
+    if cutoff.first is cutoff.last:
+        return energy, energy, explained
     tied = np.flatnonzero(cutoff.first != cutoff.last)
-    if not len(tied):
-        return energy, energy
-    low, high = energy.copy(), energy.copy()
-    high[tied] = projection.energy_of(tied, cutoff.first[tied])
-    inside = cutoff.last[tied] <= rank[tied]
-    low[tied[~inside]] = 0.0
-    if inside.any():
-        low[tied[inside]] = projection.energy_of(tied[inside], cutoff.last[tied[inside]])
-    return low, high
+    low, high, explained = energy.copy(), energy.copy(), explained.copy()
+    high[tied], explained[tied] = projection.split_of(tied, cutoff.first[tied])
+    inside = tied[cutoff.last[tied] <= rank[tied]]
+    low[tied] = 0.0
+    if len(inside):
+        low[inside] = projection.split_of(inside, cutoff.last[inside])[0]
+    return low, high, explained

@@ -21,7 +21,8 @@ class Cutoff:
         Gaps of at least this keep the noise bound within the tolerance.
     first, last : (n_sets,) int
         How many directions come before the tied block, and how many with it; both equal the
-        retained rank where there is no block. ``last`` above the rank: noise is part of it.
+        retained rank where there is no block, and one array where there is none in any set.
+        ``last`` above the rank: noise is part of it.
     """
 
     gap: Floats
@@ -51,15 +52,20 @@ def cutoff_of(sigma: Floats, retained: Ints, rules: SpanRules) -> Cutoff:
     n = sigma.shape[1]
     delta = rules.embedding_noise * np.sqrt(n)
     safe = delta * (1.0 + 1.0 / rules.energy_tol)
-    ended = np.concatenate([sigma, np.zeros((len(sigma), 1))], axis=1)
-    here = np.arange(len(sigma))
-    gap = ended[here, retained - 1] - ended[here, retained]
-    clear = gap > delta
-    bound = np.where(clear, delta / np.where(clear, gap - delta, 1.0), 1.0)
-    first, last = retained.copy(), retained.copy()
-    for i in np.flatnonzero(gap < safe):
+    ended = np.zeros((len(sigma), n + 1))
+    ended[:, :n] = sigma
+    after = retained + np.arange(0, ended.size, n + 1)
+    gap = ended.take(after - 1) - ended.take(after)
+    bound = np.ones(len(gap))
+    np.divide(delta, gap - delta, out=bound, where=gap > delta)
+    np.minimum(bound, 1.0, out=bound)
+    first = last = retained
+    tied = np.flatnonzero(gap < safe)
+    if len(tied):
+        first, last = retained.copy(), retained.copy()
+    for i in tied:
         first[i], last[i] = _block(-np.diff(ended[i]) < safe, int(retained[i]))
-    return Cutoff(gap, np.minimum(bound, 1.0), float(safe), first, last)
+    return Cutoff(gap, bound, float(safe), first, last)
 
 
 def _block(tied: "np.ndarray[tuple[int], np.dtype[np.bool_]]", retained: int) -> tuple[int, int]:

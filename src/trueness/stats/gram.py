@@ -1,22 +1,18 @@
 """The spectrum of evidence: unit rows, their Gram matrix, singular values and directions."""
 
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from trueness.stats.products import products_among, times
 from trueness.stats.span_rules import Floats, Ints
-
-Bools: TypeAlias = NDArray[np.bool_]
 
 ZERO = 1e-30
 """A vector whose largest entry is below this is zero."""
 _PLAIN = (1e-15, 1e15)
-_FEW, _SINGLE_THREADED = 12, 16
-_ONE_THREAD, _ONE_THREAD_VECTOR = 262_144, 9_216
-"""Multiplications up to which the usual algebra library stays in its thread."""
+_SINGLE_THREADED = 16
+"""Passages up to which the usual algebra library decomposes their products in its thread."""
 _APART = 1e-10
 
 
@@ -53,22 +49,15 @@ class Gram:
 
     def rank(self, tolerance: float) -> Ints:
         """(n_sets,): singular values above a fraction of the largest."""
-        above: Ints = (self.lam > tolerance**2 * self.lam[:, :1]).sum(axis=1)
+        least = tolerance**2 * self.lam[:, 0]
+        if (self.lam[:, -1] > least).all():
+            return np.full(len(least), self.lam.shape[1])
+        above: Ints = (self.lam > least[:, None]).sum(axis=1)
         return above
 
-    def products(self, claims: Floats) -> Floats:
-        """(n_sets, n_claims, n): unit rows times vectors of shape (n_sets, n_claims, d)."""
-        if claims.shape[1] == 1:
-            alone: Floats = np.vecdot(self.rows, claims)[:, None, :] / self.lengths[:, None, :]
-            return alone
-        return _times(claims, self.rows.swapaxes(1, 2)) / self.lengths[:, None, :]
-
     def combined(self, weights: Floats) -> Floats:
-        """(n_sets, n_claims, d): unit rows added with weights (n_sets, n_claims, n)."""
-        scaled = weights / self.lengths[:, None, :]
-        if scaled.shape[2] == 1:
-            return scaled * self.rows
-        return _times(scaled, self.rows)
+        """(n_sets, n_sums, d): unit rows added with weights (n_sets, n_sums, n)."""
+        return times(weights / self.lengths[:, None, :], self.rows)
 
     def take(self, sets: Ints) -> "Gram":
         """Some of the sets."""
@@ -76,7 +65,7 @@ class Gram:
         return Gram(*(part[sets] for part in parts))
 
 
-def gram(rows: Floats, lengths: Floats | None = None) -> Gram:
+def gram(rows: Floats, lengths: Floats | None = None, *, among: Floats | None = None) -> Gram:
     r"""The spectrum of sets of passages by :math:`K = E E^T = U \Lambda U^T`.
 
     Singular values below about 1e-7 of the largest are not told apart from 0, and directions
@@ -88,25 +77,31 @@ def gram(rows: Floats, lengths: Floats | None = None) -> Gram:
         No zero row; entries between about 1e-150 and 1e150.
     lengths : (n_sets, n) float, optional
         Divisors of the rows; their own lengths when left out.
+    among : (n_sets, n, n) float, optional
+        Inner products of the rows, where they are known.
 
     Examples
     --------
     >>> gram(np.array([[[2.0, 0.0], [3.0, 3.0]]])).lam.round(6).tolist()
     [[1.707107, 0.292893]]
     """
-    products = _products(rows)
+    divisor, matrix = _normalised(products_among(rows) if among is None else among, lengths)
+    if rows.shape[1] == 1:
+        return Gram(rows, divisor, matrix, matrix[:, 0].copy(), np.ones_like(matrix))
+    negative, vectors = _decomposed(-matrix)  # ascending, hence descending without the sign
+    return Gram(rows, divisor, matrix, np.maximum(0.0 - negative, 0.0), vectors)
+
+
+def _normalised(products: Floats, lengths: Floats | None) -> tuple[Floats, Floats]:
+    """Divisors of the rows, and the products of the rows divided by them."""
     own = np.sqrt(np.diagonal(products, axis1=1, axis2=2))
     divisor = own if lengths is None else lengths
-    matrix = products / divisor[:, :, None]
-    matrix /= divisor[:, None, :]
-    n = rows.shape[1]
+    inverse = 1.0 / divisor
+    matrix = np.einsum("si,sj->sij", inverse, inverse)
+    matrix *= products
     if lengths is None:
-        matrix[:, np.arange(n), np.arange(n)] = 1.0
-    if n == 1:
-        return Gram(rows, divisor, matrix, matrix[:, 0].copy(), np.ones_like(matrix))
-    lam, vectors = _decomposed(matrix)
-    lam = np.maximum(lam[:, ::-1], 0.0)
-    return Gram(rows, divisor, matrix, lam, np.ascontiguousarray(vectors[:, :, ::-1]))
+        np.einsum("snn->sn", matrix)[:] = 1.0
+    return divisor, matrix
 
 
 def _decomposed(matrix: Floats) -> tuple[Floats, Floats]:
@@ -130,49 +125,18 @@ def _decomposed(matrix: Floats) -> tuple[Floats, Floats]:
     return lam, vectors
 
 
-def _products(rows: Floats) -> Floats:
-    """Products of the rows of each set with one another, in pieces that wake no thread."""
-    n, d = rows.shape[1:]
-    products = np.empty((len(rows), n, n))
-    columns = rows.swapaxes(1, 2)
-    if n <= _FEW:  # in two unequal pieces: symmetry would cost more than it saves
-        np.matmul(rows[:, :1], columns, out=products[:, :1])
-        np.matmul(rows[:, 1:], columns, out=products[:, 1:])
-        return products
-    step = max(1, min(_ONE_THREAD // (n * d), n // 2))
-    for a in range(0, n, step):
-        b = a + step
-        np.matmul(rows[:, a:b], columns[:, :, :b], out=products[:, a:b, :b])
-        products[:, :a, a:b] = products[:, a:b, :a].swapaxes(1, 2)
-    return products
-
-
-def _times(left: Floats, right: Floats) -> Floats:
-    """Matrix products of shapes (s, m, k) and (s, k, p), in pieces that wake no thread."""
-    m, size = left.shape[1], right.shape[1] * right.shape[2]
-    if m == 1 and size > _ONE_THREAD_VECTOR:
-        vector: Floats = np.einsum("smk,skp->smp", left, right)
-        return vector
-    step = max(1, _ONE_THREAD // size)
-    if m <= step:
-        return left @ right
-    parts = [_times(left[:, a : a + step], right) for a in range(0, m, step)]
-    return np.concatenate(parts, axis=1)
-
-
-def exact_gram(rows: Floats, lengths: Floats | None = None) -> Gram:
+def exact_gram(rows: Floats, lengths: Floats | None = None, *, among: Floats | None = None) -> Gram:
     """The same by a singular value decomposition: slower, and exact for weak directions too.
 
     >>> exact_gram(np.array([[[1.0, 0.0], [1.0, 1e-9]]])).sigma[0, 1].round(12)
     np.float64(7.07e-10)
     """
-    divisor = np.sqrt(np.vecdot(rows, rows)) if lengths is None else lengths
-    unit = rows / divisor[:, :, None]
+    divisor, matrix = _normalised(products_among(rows) if among is None else among, lengths)
     n, d = rows.shape[1:]
-    vectors, sigma, _ = np.linalg.svd(unit, full_matrices=n > d)
+    vectors, sigma, _ = np.linalg.svd(rows / divisor[:, :, None], full_matrices=n > d)
     lam = np.zeros((len(rows), n))
     lam[:, : min(n, d)] = sigma**2
-    return Gram(rows, divisor, _products(unit), lam, vectors)
+    return Gram(rows, divisor, matrix, lam, vectors)
 
 
 def sharpened(rough: Gram, kept: Ints) -> Gram:
@@ -190,8 +154,7 @@ def sharpened(rough: Gram, kept: Ints) -> Gram:
     kept : (n_sets,) int
         How many directions lie before the cutoff.
     """
-    turned = _times(rough.vectors.swapaxes(1, 2) / rough.lengths[:, None, :], rough.rows)
-    between = _products(turned)
+    between = products_among(rough.combined(rough.vectors.swapaxes(1, 2)))
     before = np.arange(rough.lam.shape[1]) < kept[:, None]
     across = before[:, None, :] & ~before[:, :, None]
     gaps = rough.lam[:, None, :] - rough.lam[:, :, None]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from trueness.stats.containment import MEASURED, Codes, Containment, contain
-from trueness.stats.gram import Bools
+from trueness.stats.products import Bools
 from trueness.stats.secular import deleted_roots
 from trueness.stats.span_rules import Floats, Ints, SpanRules
 
@@ -73,7 +73,7 @@ def leave_one_out(found: Containment, claims: Floats, rules: SpanRules) -> Influ
 
 def _floor(found: Containment, rules: SpanRules) -> Floats:
     """Singular values above this stay above ten times the tolerance and have a safe gap to 0."""
-    return np.maximum(10.0 * rules.rank_tol * found.gram.sigma[:, 0], found.cutoff.safe_gap)
+    return np.maximum(10.0 * rules.rank_tol * found.sigma[:, 0], found.cutoff.safe_gap)
 
 
 def _whole_rank(found: Containment, rules: SpanRules, influence: Floats, anew: Bools) -> None:

@@ -180,10 +180,13 @@ def canonical_order(rows: Floats, weights: Floats | None = None) -> Ints:
     >>> canonical_order(np.array([[[2.0, 1.0], [1.0, 5.0], [1.0, 3.0]]])).tolist()
     [[2, 1, 0]]
     """
+    if rows.shape[1] == 1:
+        return np.zeros(rows.shape[:2], np.int64)
     first = rows[:, :, 0]
-    order = np.argsort(first, axis=1, kind="stable")
-    ordered = np.take_along_axis(first, order, axis=1)
-    for s in np.flatnonzero((ordered[:, 1:] == ordered[:, :-1]).any(axis=1)):
+    order = first.argsort(axis=1)
+    ordered = np.sort(first, axis=1)
+    equal = ordered[:, 1:] == ordered[:, :-1]
+    for s in np.flatnonzero(equal.any(axis=1)) if equal.any() else ():
         keys = rows[s].T[::-1]
         last = keys if weights is None else np.concatenate([weights[s][None], keys])
         order[s] = np.lexsort(last)

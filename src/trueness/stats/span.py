@@ -206,7 +206,7 @@ def _measured(part: _Part, rules: SpanRules, *, influence: bool) -> Iterator[tup
         lengths = np.sqrt(np.vecdot(rows, rows)) / roots
     found = contain(rows, part.claims, rules, lengths=lengths)
     cosines = found.cosines if roots is None else found.cosines / roots[:, None, :]
-    axes = span_axes(found, part.claims, cosines)
+    axes = span_axes(found, part.claims, cosines, roots=roots)
     without = None
     if influence and rows.shape[1] > 1:
         without = leave_one_out(found, part.claims, rules)
@@ -248,8 +248,8 @@ class _View:
             n_zero=passages.n_zero,
             n_merged=passages.n_merged,
             axes=self._axes(s, c, measured=code == MEASURED),
-            sigma=tuple(found.gram.sigma[s].tolist()),
-            cutoff_gap=None if whole else float(found.cutoff.gap[s] / found.gram.sigma[s, 0]),
+            sigma=tuple(found.sigma[s].tolist()),
+            cutoff_gap=None if whole else float(found.cutoff.gap[s] / found.sigma[s, 0]),
             noise_bound=None if whole else float(found.cutoff.noise_bound[s]),
             bracket=None if whole else (float(found.low[s, c]), float(found.high[s, c])),
             tol_range=None if whole else (float(found.tol_low[s, c]), float(found.tol_high[s, c])),

@@ -61,20 +61,20 @@ def spectral_axes(sigma: Floats, rank: Ints) -> dict[str, Floats]:
     if sigma.shape[1] == 1:
         one, none = np.ones(len(sigma)), np.full(len(sigma), np.nan)
         return {name: none if name == "sigma2_ratio" else one for name in _SPECTRAL}
-    within = np.arange(sigma.shape[1]) < rank[:, None]
-    kept = np.where(within, sigma, 0.0)
-    lam = kept * kept
-    p = kept / kept.sum(axis=1, keepdims=True)
-    w = lam / lam.sum(axis=1, keepdims=True)
-    second = np.where(rank > 1, p[:, 1], np.nan)
+    kept, safe = sigma, sigma
+    if rank.min(initial=sigma.shape[1]) < sigma.shape[1]:
+        within = np.arange(sigma.shape[1]) < rank[:, None]
+        kept, safe = np.where(within, sigma, 0.0), np.where(within, sigma, 1.0)
+    lam, logs = kept * kept, np.log(safe)
+    total, square = kept.sum(axis=1), np.vecdot(kept, kept)
     return {
-        "sigma1_ratio": p[:, 0],
-        "sigma2_ratio": second,
-        "pr_sigma": 1.0 / np.vecdot(p, p),
-        "pr_lambda": 1.0 / np.vecdot(w, w),
-        "entropy_rank_sigma": _entropy_rank(p, within),
-        "entropy_rank_lambda": _entropy_rank(w, within),
-        "stable_rank": 1.0 / w[:, 0],
+        "sigma1_ratio": kept[:, 0] / total,
+        "sigma2_ratio": np.where(rank > 1, kept[:, 1] / total, np.nan),
+        "pr_sigma": total * total / square,
+        "pr_lambda": square * square / np.vecdot(lam, lam),
+        "entropy_rank_sigma": total * np.exp(-np.vecdot(kept, logs) / total),
+        "entropy_rank_lambda": square * np.exp(-2.0 * np.vecdot(lam, logs) / square),
+        "stable_rank": square / lam[:, 0],
     }
 
 
@@ -110,12 +110,14 @@ def cosine_axes(cosines: Floats) -> dict[str, Floats]:
         "top1": top1,
         "top2": top2,
         "margin": top1 - top2,
-        "mean_cosine": cosines.mean(axis=2),
+        "mean_cosine": cosines.sum(axis=2) / n,
         "concentration": _over(largest, positive, positive > 0),
     }
 
 
-def span_axes(found: Containment, claims: Floats, cosines: Floats) -> dict[str, Floats]:
+def span_axes(
+    found: Containment, claims: Floats, cosines: Floats, *, roots: Floats | None = None
+) -> dict[str, Floats]:
     """All axes of section ``AXES``, each (n_sets,) or (n_sets, n_claims); nan means undefined.
 
     Parameters
@@ -125,6 +127,8 @@ def span_axes(found: Containment, claims: Floats, cosines: Floats) -> dict[str, 
         Of any length.
     cosines : (n_sets, n_claims, n) float
         Of the claims with the passages, without weights.
+    roots : (n_sets, n) float, optional
+        Roots of the weights of the rows, where they have some.
 
     Returns
     -------
@@ -132,10 +136,10 @@ def span_axes(found: Containment, claims: Floats, cosines: Floats) -> dict[str, 
         ``centroid`` is nan where the passages cancel, ``alignment`` where the first direction is
         tied with the second.
     """
-    sigma = found.gram.sigma
+    sigma = found.sigma
     axes = {**spectral_axes(sigma, found.rank), **cosine_axes(cosines)}
     best = best_sin2(found, claims, cosines)
-    axes["centroid"] = _centroid(found, claims, cosines)
+    axes["centroid"] = _centroid(found, claims, cosines, roots)
     axes["best_sin2"] = best
     axes["gain"] = best - found.energy
     after = sigma[:, 1] if sigma.shape[1] > 1 else 0.0
@@ -149,21 +153,17 @@ def best_sin2(found: Containment, claims: Floats, cosines: Floats) -> Floats:
     """1 - max cosine^2, as a residual where the difference would lose it; (n_sets, n_claims)."""
     if cosines.shape[2] == 1:
         return found.energy.copy()
-    squares = cosines**2
-    best: Floats = np.maximum(1.0 - squares.max(axis=2), 0.0)
-    for s, c in np.argwhere(best < _CLOSE):
-        j = int(squares[s, c].argmax())
+    best: Floats = np.maximum(1.0 - np.square(cosines).max(axis=2), 0.0)
+    close = best < _CLOSE
+    if not close.any():
+        return best
+    for s, c in np.argwhere(close):
+        j = int(np.abs(cosines[s, c]).argmax())
         row, claim = found.gram.rows[s, j], claims[s, c]
         row, claim = row / np.sqrt(row @ row), claim / np.sqrt(claim @ claim)
         rest = claim - (row @ claim) * row
         best[s, c] = rest @ rest
     return best
-
-
-def _entropy_rank(shares: Floats, within: NDArray[np.bool_]) -> Floats:
-    logs = np.log(shares, out=np.zeros_like(shares), where=within)
-    rank: Floats = np.exp(-np.vecdot(shares, logs))
-    return rank
 
 
 def _over(numerator: Floats, denominator: Floats, known: NDArray[np.bool_]) -> Floats:
@@ -172,19 +172,21 @@ def _over(numerator: Floats, denominator: Floats, known: NDArray[np.bool_]) -> F
     return missing
 
 
-def _centroid(found: Containment, claims: Floats, cosines: Floats) -> Floats:
+def _centroid(found: Containment, claims: Floats, cosines: Floats, roots: Floats | None) -> Floats:
     """Cosine of the claim with the mean of the unit rows."""
     rows, n = found.gram.rows, cosines.shape[2]
     if n == 1:
         return cosines[:, :, 0]
-    own = np.sqrt(np.diagonal(found.gram.matrix, axis1=1, axis2=2))
-    inverse = 1.0 / own
-    squared = np.einsum("snm,sn,sm->s", found.gram.matrix, inverse, inverse) / n**2
+    matrix = found.gram.matrix
+    if roots is not None:
+        matrix = matrix / (roots[:, :, None] * roots[:, None, :])
+    squared = matrix.sum(axis=(1, 2)) / n**2
     length = np.sqrt(np.maximum(squared, 0.0))
-    dot = cosines.mean(axis=2)
-    for s in np.flatnonzero(squared < _SHORT):
+    dot = cosines.sum(axis=2) / n
+    short = squared < _SHORT
+    for s in np.flatnonzero(short) if short.any() else ():
         units = rows[s] / np.sqrt(np.vecdot(rows[s], rows[s]))[:, None]
         mean = units.mean(axis=0)
         length[s] = np.sqrt(mean @ mean)
         dot[s] = claims[s] @ mean / np.sqrt(np.vecdot(claims[s], claims[s]))
-    return _over(dot, np.broadcast_to(length[:, None], dot.shape), (length >= _NO_CENTRE)[:, None])
+    return _over(dot, length[:, None], (length >= _NO_CENTRE)[:, None])

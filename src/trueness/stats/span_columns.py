@@ -8,11 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 from trueness.contract.errors import ShapeError
 from trueness.contract.states import State
 from trueness.stats.chance import chance_energy, null_quantile
-from trueness.stats.containment import MEASURED, VERDICTS, WHOLE_SPACE, Codes, Containment, contain
+from trueness.stats.containment import (
+    MEASURED,
+    VERDICTS,
+    WHOLE_SPACE,
+    Codes,
+    Containment,
+    contained,
+)
 from trueness.stats.duplicates import NEAR_COSINE
-from trueness.stats.gram import Bools
 from trueness.stats.leave_one_out import leave_one_out
 from trueness.stats.passages import canonical_order
+from trueness.stats.products import Bools, inner_products
 from trueness.stats.span import Span, measure_spans
 from trueness.stats.span_axes import AXES, span_axes
 from trueness.stats.span_item import SpanItem
@@ -36,8 +43,9 @@ NUMBERS = (
     "tol_low",
     "tol_high",
 )
-_CHUNK_BYTES = 6_000_000
-_PLAIN_SQUARES = (1e-30, 1e30)
+_CHUNK_BYTES = 16_000_000
+_NEAR_NULL = 2.0 * (1.0 - NEAR_COSINE)
+"""Two rows of a cosine c leave a squared singular value of 1 - c or below, and rounding."""
 _ARRAYS = 3
 
 
@@ -124,7 +132,7 @@ def measure_columns(
     rules = rules or SpanRules()
     c, e = _checked(np.asarray(claims), np.asarray(evidence))
     columns = _empty(c.shape, e.shape[1], influence=influence)
-    step = max(1, _CHUNK_BYTES // (8 * e.shape[2] * (e.shape[1] + c.shape[1])))
+    step = max(1, _CHUNK_BYTES // (8 * e.shape[1] * e.shape[2]))
     for start in range(0, len(e), step):
         part = slice(start, start + step)
         vectors, rows = (
@@ -157,22 +165,18 @@ def _empty(shape: tuple[int, ...], n: int, *, influence: bool) -> SpanColumns:
         np.zeros(size, np.int8),
         np.zeros(size, np.int64),
         np.zeros(size, np.int64),
-        {name: np.full(size, np.nan) for name in NUMBERS},
-        {name: np.full(size, np.nan) for name in AXES},
+        {name: np.empty(size) for name in NUMBERS},
+        {name: np.empty(size) for name in AXES},
         np.full((*size, n), np.nan) if influence else None,
         shape[2],
     )
 
 
 def _fill(columns: SpanColumns, first: int, claims: Floats, rows: Floats, rules: SpanRules) -> None:
-    """Columns of some sets: the plain ones at once, the others one by one."""
-    rough = _rough(claims, rows, rules)
-    smooth = np.flatnonzero(~rough)
-    if len(smooth) == len(rows):
-        rough = _fill_plain(columns, slice(first, first + len(rows)), claims, rows, rules)
-    elif len(smooth):
-        some = claims[smooth], rows[smooth]
-        rough[smooth] = _fill_plain(columns, first + smooth, *some, rules)
+    """Columns of some sets: the smooth ones at once, the others one by one."""
+    rough = np.ones(len(rows), np.bool_)
+    if rules.selection == "all" and rows.shape[1] <= rules.max_passages:
+        rough = _fill_smooth(columns, first, claims, rows, rules)
     for s in np.flatnonzero(rough):
         items = [SpanItem(claim, rows[s]) for claim in claims[s]]
         asked = columns.influence is not None
@@ -180,42 +184,42 @@ def _fill(columns: SpanColumns, first: int, claims: Floats, rows: Floats, rules:
             _write(columns, first + int(s), c, span)
 
 
-def _rough(claims: Floats, rows: Floats, rules: SpanRules) -> Bools:
-    """Sets that need more than arithmetic: selection, zeros, extreme or non-finite numbers."""
-    if rules.selection != "all" or rows.shape[1] > rules.max_passages:
-        return np.ones(len(rows), np.bool_)
-    low, high = _PLAIN_SQUARES
-    rough = np.zeros(len(rows), np.bool_)
-    for vectors in (claims, rows):
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.vecdot(vectors, vectors)
-        rough |= ~((squares > low) & (squares < high)).all(axis=1)
-    return rough
-
-
-def _fill_plain(
-    columns: SpanColumns, sets: Ints | slice, claims: Floats, rows: Floats, rules: SpanRules
+def _fill_smooth(
+    columns: SpanColumns, first: int, claims: Floats, rows: Floats, rules: SpanRules
 ) -> Bools:
-    """Columns of the plain sets; which of them hold duplicates, and are to be done again."""
-    n, d = rows.shape[1:]
+    """Columns of the sets that arithmetic alone can answer; which ones it cannot."""
     order = canonical_order(rows)
-    if n > 1:
-        rows = rows.reshape(-1, d)[np.arange(len(rows))[:, None] * n + order]
-    found = contain(rows, claims, rules)
+    with np.errstate(over="ignore", invalid="ignore"):
+        products = inner_products(rows, claims, order=order)
+    rough = ~products.plain
+    sets: Ints | slice = slice(first, first + len(rows))
+    if rough.any():
+        smooth = np.flatnonzero(~rough)
+        sets, products, order = first + smooth, products.take(smooth), order[smooth]
+    found = contained(products, rules)
     _write_all(columns, sets, found)
-    for name, axis in span_axes(found, claims, found.cosines).items():
+    for name, axis in span_axes(found, products.claims, found.cosines).items():
         columns.axes[name][sets] = axis if axis.ndim > 1 else axis[:, None]
     columns.axes["gain"][sets] = np.where(
         found.verdict == MEASURED, columns.axes["gain"][sets], np.nan
     )
-    if columns.influence is not None and n > 1:
-        influence = leave_one_out(found, claims, rules).influence
+    if columns.influence is not None and rows.shape[1] > 1:
+        influence = leave_one_out(found, products.claims, rules).influence
         influence[found.verdict != MEASURED] = np.nan
         back = np.argsort(order, axis=1)[:, None, :]
         columns.influence[sets] = np.take_along_axis(influence, back, axis=2)
-    if rules.dedup not in ("both", "vector") or n == 1:
-        return np.zeros(len(rows), np.bool_)
-    twins: Bools = (found.gram.matrix > NEAR_COSINE).sum(axis=(1, 2)) > n
+    rough[~rough] = _twins(found, rules)
+    return rough
+
+
+def _twins(found: Containment, rules: SpanRules) -> Bools:
+    """Sets with rows that may count as one: the others have no such small singular value."""
+    lam, n = found.gram.lam, found.gram.lam.shape[1]
+    twins: Bools = lam[:, -1] <= _NEAR_NULL
+    if n == 1 or rules.dedup not in ("both", "vector"):
+        return np.zeros(len(lam), np.bool_)
+    if twins.any():
+        twins[twins] = (found.gram.matrix[twins] > NEAR_COSINE).sum(axis=(1, 2)) > n
     return twins
 
 
@@ -226,7 +230,7 @@ def _write_all(columns: SpanColumns, sets: Ints | slice, found: Containment) -> 
     columns.code[sets] = found.verdict
     columns.rank[sets] = found.rank[:, None]
     columns.retained[sets] = found.retained[:, None]
-    gap = found.cutoff.gap / found.gram.sigma[:, 0]
+    gap = found.cutoff.gap / found.sigma[:, 0]
     values = {
         "energies": np.where(measured, found.energy, np.nan),
         "explained": np.where(measured, found.explained, np.nan),
