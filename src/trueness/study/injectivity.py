@@ -45,9 +45,11 @@ def run(task: Task) -> Found:
     relations = [bundled_relation(file) for file in files]
     rows: list[Record] = []
     for name in names:
-        task.say(f"tokenizer of {name}")
+        task.say(f"tokenizer of {name.rpartition('/')[2]}")
         with closing(open_model(name)) as model:
-            rows += [_row(name, model, relation) for relation in relations]
+            # of a file its name is recorded, never its folder
+            called = str(model.identity["model"]) if name.startswith("gguf:") else name
+            rows += [_row(called, model, relation) for relation in relations]
     read = [row for row in rows if row["first_token"] is not None]
     return Found(
         rows=tuple(rows),
