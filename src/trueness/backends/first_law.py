@@ -40,6 +40,16 @@ class ShowsFirstLaw(Protocol):
         ...
 
 
+@runtime_checkable
+class ListsLikeliest(Protocol):
+    """A model that offers ``top_logprobs`` with every answer."""
+
+    @property
+    def most_top(self) -> int:
+        """The most log-probabilities of a token that it lists; 0 where it lists none after all."""
+        ...
+
+
 def listed_law(reply: Mapping[str, Any], n_tokens: int) -> NDArray[np.float64] | str:
     """(V,) log-probabilities by id out of a list of all tokens, or why there are none.
 

@@ -15,6 +15,7 @@ CAPABILITIES = frozenset(
         "tokens",
         "logits",
         "first_law",
+        "top_logprobs",
         "embeddings_in",
         "allowed_answers",
         "hidden_states",
@@ -63,6 +64,9 @@ class Request:
         Texts one of which is to be written; empty for anything. Needs ``allowed_answers``.
     system : str
         System prompt, given in the chat's own role; anything but "" needs ``system_role``.
+    top : int
+        How many log-probabilities of the first token are wanted; anything but 0 needs
+        ``top_logprobs``.
     """
 
     key: Key
@@ -77,6 +81,7 @@ class Request:
     noise_scale: str = "prompt"
     allowed: tuple[str, ...] = ()
     system: str = ""
+    top: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,8 @@ class Result:
     attempts : int
     system_fingerprint : str or None
         The configuration that answered, as a server names it.
+    top : tuple of float
+        Log-probabilities of the likeliest first tokens, descending; empty where none came.
     """
 
     key: Key
@@ -128,6 +135,7 @@ class Result:
     error: str | None = None
     attempts: int = 1
     system_fingerprint: str | None = None
+    top: tuple[float, ...] = ()
 
     @classmethod
     def failed(cls, key: Key, reason: str, *, attempts: int = 1) -> "Result":

@@ -44,4 +44,5 @@ def load_result(text: str, key: Key) -> Result:
     """The result that `dump_result` wrote, under a key."""
     kept = json.loads(text)
     steps = tuple(Step(**step) for step in kept.pop("steps"))
-    return replace(Result(key, steps=steps), **kept)
+    top = tuple(kept.pop("top", ()))
+    return replace(Result(key, steps=steps, top=top), **kept)

@@ -136,7 +136,7 @@ def ask(
     observers = Observers(model, rule.recorded)
     length = 1 if rule.kind == "first_token" else max_tokens
     tie = _near_tie(model) if near_tie is None else near_tie
-    settings = Settings(batch_size, length, temperature, top_p, seed, tie)
+    settings = Settings(batch_size, length, temperature, top_p, seed, tie, observers.top)
     protocols = {b.condition.name: protocol_of(b, plan, model, rule, settings) for b in plan.bound}
     check_distinct(protocols)
     start = time.perf_counter()

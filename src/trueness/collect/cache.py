@@ -42,6 +42,7 @@ def describe(request: Request, model: Model) -> dict[str, Json]:
         **({"system": request.system} if request.system else {}),
         **({"noise": [request.noise, request.noise_scale]} if request.noise else {}),
         **({"allowed": list(request.allowed)} if request.allowed else {}),
+        **({"top": request.top} if request.top else {}),
         **({"request": identity["request"]} if "request" in identity else {}),
     }
 

@@ -116,7 +116,7 @@ class Keeper:
         """What one pass shows behind free answers; those chosen from a list came otherwise."""
         if self.observers is None or not self.observers.wanted or self.requests.bound.answers:
             return {}
-        came = [self.requests.of(r.key) for r in results if r.error is None]
+        came = [(self.requests.of(r.key), r) for r in results if r.error is None]
         return self.observers.columns(came)
 
     def _row(self, result: Result, *, cached: bool) -> Row:

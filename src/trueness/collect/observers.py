@@ -13,19 +13,29 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.backends.first_law import ShowsFirstLaw
-from trueness.backends.protocol import Key, Model, Request
+from trueness.backends.first_law import ListsLikeliest, ShowsFirstLaw
+from trueness.backends.protocol import Key, Model, Request, Result
 from trueness.collect.beside import SeesLogits
 from trueness.collect.conditions import Condition
 from trueness.collect.observing import RECORDED
 from trueness.contract.errors import BackendError, FingerprintMismatch, InputError
 from trueness.contract.serial import Json
-from trueness.stats.observers import NUMBERS, observe_logits
+from trueness.stats.observers import NUMBERS, endpoint_bounds, observe_logits
 from trueness.table.growing import ALL_DRAWS, GrowingArrays
 from trueness.table.sidecar import forget_arrays
 
 ONE_PASS, STATES = RECORDED
+VOCABULARY = 1 << 20
+"""So many tokens a model has at most: what a server does not list lies on the rest of them."""
 _LOST = "observer_reason"
+_POINTS = 4
+_WHOLE: dict[str, Json] = {"numbers": list[Json](NUMBERS), "law": "of all tokens"}
+_LISTED: dict[str, Json] = {
+    "numbers": list[Json](NUMBERS[_POINTS:]),
+    "intervals": list[Json](NUMBERS[:_POINTS]),
+    "law": "of the likeliest tokens, as the server lists them",
+    "vocabulary": f"at most {VOCABULARY} tokens",
+}
 Row = dict[str, Json]
 Floats = NDArray[np.float64]
 
@@ -48,7 +58,7 @@ def check_recorded(wanted: Sequence[str], model: Model, conditions: Sequence[Con
         Naming the capability that is missing, and what has it.
     """
     noisy = next((c.name for c in conditions if c.noise), None)
-    if ONE_PASS in wanted and _law_of(model) is None:
+    if ONE_PASS in wanted and _law_of(model) is None and not _n_listed(model):
         raise InputError(_refused(ONE_PASS, ("logits", "first_law"), model))
     if STATES not in wanted:
         return
@@ -80,6 +90,13 @@ class Observers:
     _arrays: GrowingArrays | None = None
     _known: tuple[str, dict[tuple[str, int], Row]] = ("", {})
 
+    @property
+    def top(self) -> int:
+        """How many log-probabilities every request asks for: a server lists them with answers."""
+        if ONE_PASS not in self.wanted or _law_of(self.model) is not None:
+            return 0
+        return _n_listed(self.model)
+
     @contextmanager
     def opened(self, table: Path, *, begun: bool) -> Iterator[None]:
         """With the arrays of a table that is ours to write; those of one that is gone go away."""
@@ -108,13 +125,14 @@ class Observers:
         plain = {name: identity.get(name) for name in ("backend", "backend_version", "dtype")}
         parts: dict[str, Json] = {}
         if ONE_PASS in self.wanted:
-            parts[ONE_PASS] = {"numbers": list[Json](NUMBERS), "law": "of all tokens"}
+            parts[ONE_PASS] = {**_LISTED, "n_listed": self.top} if self.top else {**_WHOLE}
         if STATES in self.wanted:
             parts[STATES] = {
                 "entry": "last block, before the final norm",
                 "at": "last prompt token",
             }
-        return {**parts, "read": "each prompt whole and alone", "code_path": dict(path or plain)}
+        read = "with each answer" if self.top else "each prompt whole and alone"
+        return {**parts, "read": read, "code_path": dict(path or plain)}
 
     def check_begun(self, header: Mapping[str, Json]) -> tuple[str, ...]:
         """Sentences about a table that goes on: its numbers were read otherwise.
@@ -144,9 +162,22 @@ class Observers:
         )
         return (doubt,)
 
-    def columns(self, requests: Sequence[Request]) -> dict[Key, Row]:
-        """The columns of every request's row; states are on the disk when this returns."""
-        return {request.key: self._seen(request) for request in requests}
+    def columns(self, answered: Sequence[tuple[Request, Result]]) -> dict[Key, Row]:
+        """The columns of every answer's row; states are on the disk when this returns."""
+        if self.top:
+            return {request.key: self._listed(result.top) for request, result in answered}
+        return {request.key: self._seen(request) for request, _ in answered}
+
+    def _listed(self, top: Sequence[float]) -> Row:
+        """What the likeliest tokens alone say: two numbers, and the ends that the others lie in."""
+        try:
+            found = endpoint_bounds(top, n_tokens=VOCABULARY)
+        except InputError as error:  # too few, or no law has these as its largest
+            return self._failed(f"log-probabilities of no law: {error}")
+        row: Row = {"observer": found.low[_POINTS:].tolist()}
+        for name, (low, high) in list(found.to_dict().items())[:_POINTS]:
+            row |= {f"{name}_low": low, f"{name}_high": high}
+        return row
 
     def _seen(self, request: Request) -> Row:
         """Read once for all draws of a prompt; under noise each draw is a pass of its own."""
@@ -194,6 +225,13 @@ def _law_of(model: Model) -> Callable[[Request], Floats | str] | None:
     return None
 
 
+def _n_listed(model: Model) -> int:
+    """How many log-probabilities a model lists with an answer; 0 where it lists none."""
+    if "top_logprobs" in model.capabilities and isinstance(model, ListsLikeliest):
+        return model.most_top
+    return 0
+
+
 def _first(model: ShowsFirstLaw, request: Request) -> Floats | str:
     law = next(iter(model.first_laws([request])))
     return law.error or "no law" if law.logprobs is None else _finite(law.logprobs)
@@ -219,7 +257,8 @@ def _refused(what: str, needs: tuple[str, ...], model: Model) -> str:
 
 
 _HAVE_IT = {
-    ONE_PASS: "embedded, gguf:FILE (extra embedded) and hf:NAME (extra local) have it.",
+    ONE_PASS: "embedded, gguf:FILE (extra embedded) and hf:NAME (extra local) have it; a server "
+    "that lists log-probabilities has part of it.",
     STATES: "hf:NAME has it, and -M runtime=transformers of a local file: "
     "pip install 'trueness[local]'.",
 }

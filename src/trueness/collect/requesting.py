@@ -64,6 +64,7 @@ class Requests:
             noise=self.bound.noise,
             noise_scale=self.bound.condition.scale,
             allowed=self.bound.allowed(question),
+            top=s.top,
         )
 
     def question(self, key: Key) -> Question:

@@ -19,6 +19,8 @@ class Settings:
     top_p: float
     seed: int
     near_tie: float
+    top: int = 0
+    """Log-probabilities of the first token that a server is to list with every answer."""
 
 
 @dataclass(slots=True)

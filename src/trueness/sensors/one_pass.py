@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,7 @@ from trueness.sensors.instrument import Instrument
 from trueness.sensors.one_pass_reading import Floats, Items, Params, Seen, measure_items
 from trueness.stats.observers import NUMBERS
 from trueness.stats.state_distances import Fitted, fit_spread, fit_subspace, left_out
-from trueness.table import NULL
+from trueness.table import NULL, AnswerTable
 
 STATES = "hidden_states"
 """Name of the sidecar array that the distances read: one state a row, at the last prompt token."""
@@ -25,22 +25,33 @@ _TOLERANCE = 1e-3
 
 def _by_number(name: str) -> Callable[[Items], Seen | str]:
     """One of the six numbers of the next-token law, as it was recorded beside the answers."""
-    place = NUMBERS.index(name)
 
     def look(items: Items) -> Seen | str:
-        column = items.table.observer
+        column, names = items.table.observer, _names(items.table)
         if column is None or not (column.codes != NULL).any():
             return (
                 f"the table has no column observer; it holds the {len(NUMBERS)} numbers of one "
                 f"pass ({', '.join(NUMBERS)})"
             )
-        return [_number(items, rows, place) for rows in items.rows]
+        if name not in names:
+            return (
+                f"of {name} the table has an interval alone ({name}_low, {name}_high): the server "
+                "listed only the likeliest tokens"
+            )
+        return [_number(items, rows, names, name) for rows in items.rows]
 
     return look
 
 
+def _names(table: AnswerTable) -> tuple[str, ...]:
+    """The numbers of the column observer in their order, as the table's header says."""
+    said = table.observed.get("one_pass")
+    found = said.get("numbers") if isinstance(said, dict) else None
+    return tuple(map(str, found)) if isinstance(found, list) and found else NUMBERS
+
+
 def _number(
-    items: Items, rows: NDArray[np.intp], place: int
+    items: Items, rows: NDArray[np.intp], names: tuple[str, ...], name: str
 ) -> tuple[State, str | None, float | None]:
     column = items.table.observer
     codes = np.unique(column.codes[rows]) if column is not None else np.zeros(0, np.int32)
@@ -50,11 +61,18 @@ def _number(
     if len(codes) > 1:
         return State.UNSTABLE, "draws of one prompt carry different numbers", None
     numbers = column.words[int(codes[0])]
-    if len(numbers) != len(NUMBERS):
-        return State.NOT_APPLICABLE, f"{len(numbers)} numbers in place of {len(NUMBERS)}", None
-    if not _is_law(numbers):
+    if len(numbers) != len(names):
+        return State.NOT_APPLICABLE, f"{len(numbers)} numbers in place of {len(names)}", None
+    named = dict(zip(names, numbers, strict=True))
+    if not (_is_law(numbers) if names == NUMBERS else _is_top(named)):
         return State.DEGENERATE, "the numbers are those of no law", None
-    return State.MEASURED, None, float(numbers[place])
+    return State.MEASURED, None, float(named[name])
+
+
+def _is_top(named: Mapping[str, float]) -> bool:
+    """Whether the two largest probabilities can be those of a law."""
+    max_p, margin = named.get("max_p", 1.0), named.get("margin", 0.0)
+    return 0 <= margin <= max_p <= 1 + _TOLERANCE
 
 
 def _is_law(numbers: Sequence[float]) -> bool:

@@ -62,7 +62,7 @@ class Dialect:
             "top_p": request.top_p,
             "seed": request.seed,
             **({"stop": list(request.stop)} if request.stop else {}),
-            **self._logprobs(),
+            **self._logprobs(request.top),
         }
         kept = {name: value for name, value in body.items() if name not in self.without}
         return {**kept, **self.extra}
@@ -94,9 +94,10 @@ class Dialect:
         front = [{"role": "system", "content": request.system}] if request.system else []
         return {"messages": [*front, {"role": "user", "content": request.prompt}]}
 
-    def _logprobs(self) -> dict[str, object]:
+    def _logprobs(self, wanted: int) -> dict[str, object]:
         if "logprobs" in self.without:
             return {}
+        most = max(_TOP, wanted)
         if self.api == "completions":
-            return {"logprobs": _TOP}
-        return {"logprobs": True, "top_logprobs": _TOP}
+            return {"logprobs": most}
+        return {"logprobs": True, "top_logprobs": most}

@@ -1,6 +1,7 @@
 """A model behind an OpenAI-compatible server: a `Model` that streams, and a `Scorer`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -8,7 +9,7 @@ from trueness.backends.openai_compatible import replies
 from trueness.backends.openai_compatible.calls import Answer, Call
 from trueness.backends.openai_compatible.dialect import APIS, SCORINGS, Dialect
 from trueness.backends.openai_compatible.endpoint import Endpoint
-from trueness.backends.openai_compatible.probing import Found, probe
+from trueness.backends.openai_compatible.probing import QUESTION, Found, probe
 from trueness.backends.openai_compatible.refusals import Malformed
 from trueness.backends.openai_compatible.replies import Said
 from trueness.backends.openai_compatible.scored import read_scored
@@ -21,6 +22,8 @@ from trueness.contract.serial import Json
 VERSION = "1"
 OTHER_MODEL = "other_model"
 """The reply names another model than the first one did."""
+MOST_TOP = (20, 5)
+"""How many log-probabilities of a token servers list, the first that is taken."""
 _TOLD = ("auto", "yes", "no")
 
 
@@ -87,7 +90,7 @@ class OpenAIModel:
         """Text; what else the server showed that it gives."""
         found = {"text"}
         if self._found.logprobs:
-            found.add("logprobs")
+            found |= {"logprobs", "top_logprobs"}
         if self._found.dialect.scoring:
             found.add("scores")
         if self._found.dialect.api == "chat":
@@ -114,6 +117,19 @@ class OpenAIModel:
     def tokenizer(self) -> None:
         """None: a server of this kind shows no tokenizer."""
         return
+
+    @cached_property
+    def most_top(self) -> int:
+        """The most log-probabilities that the server lists for a token; 0 where it lists none."""
+        if not (self._ask_first and self._found.logprobs):
+            return 0
+        for wanted in MOST_TOP:
+            asked = replace(QUESTION, top=wanted)
+            call = Call(self._found.dialect.path, self._found.dialect.body(asked), retries=0)
+            said = self._transport.ask(call, replies.read).value
+            if said is not None and len(said.top) > 1:
+                return min(wanted, len(said.top))
+        return 0
 
     @property
     def remarks(self) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from trueness.backends.openai_compatible.transport import Transport
 from trueness.backends.protocol import Request
 from trueness.backends.scoring import Continuation
 
-_QUESTION = Request(("probe", 1, "none"), "The capital of France is", max_tokens=1)
+QUESTION = Request(("probe", 1, "none"), "The capital of France is", max_tokens=1)
 _SCORED = Continuation(("probe", "probe"), "The capital of France", " is Paris.")
 _REFUSED = frozenset({400, 422})
 _FORMS = 6
@@ -59,7 +59,7 @@ def probe(transport: Transport, dialect: Dialect, *, scores: bool) -> Found:
 
 
 def _answered(transport: Transport, dialect: Dialect) -> tuple[Dialect, Said]:
-    question = _QUESTION
+    question = QUESTION
     for _ in range(_FORMS):
         answer = transport.ask(_call(dialect.body(question), dialect), replies.read)
         if answer.value is not None:

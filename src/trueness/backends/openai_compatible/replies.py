@@ -31,6 +31,8 @@ class Said:
     steps : tuple of Step
     n_prompt, n_written : int or None
     n_reused : int
+    top : tuple of float
+        Log-probabilities listed for the first token, descending.
     model, system_fingerprint : str or None
         As the server reports them; of a path only the file's name.
     """
@@ -42,6 +44,7 @@ class Said:
     n_prompt: int | None
     n_written: int | None
     n_reused: int
+    top: tuple[float, ...]
     model: str | None
     system_fingerprint: str | None
 
@@ -59,6 +62,7 @@ class Said:
             error=self.error,
             attempts=attempts,
             system_fingerprint=self.system_fingerprint,
+            top=() if failed else self.top,
         )
 
 
@@ -86,6 +90,7 @@ def read(reply: Mapping[str, Any]) -> Said:
         n_prompt=_count(usage.get("prompt_tokens")),
         n_written=_count(usage.get("completion_tokens")),
         n_reused=_count(cached) or 0,
+        top=_top(choice.get("logprobs")),
         model=public_name(reply.get("model")),
         system_fingerprint=public_name(reply.get("system_fingerprint")),
     )
@@ -186,6 +191,19 @@ def _chat_step(place: object) -> Step:
 def _legacy_step(token: object, logprob: object, tops: object) -> Step:
     values = tops.values() if isinstance(tops, dict) else ()
     return Step(None, number(logprob), _gap(values), str(token))
+
+
+def _top(given: object) -> tuple[float, ...]:
+    """What is listed for the first token, in either shape."""
+    lists = given if isinstance(given, dict) else {}
+    places = lists.get("content") or lists.get("top_logprobs") or [None]
+    first = places[0] if isinstance(places, list) and places else None
+    if isinstance(first, dict) and isinstance(first.get("top_logprobs"), list):
+        values = [t.get("logprob") for t in first["top_logprobs"] if isinstance(t, dict)]
+    else:
+        values = list(first.values()) if isinstance(first, dict) else []
+    known = [n for n in map(number, values) if n is not None]
+    return tuple(sorted(known, reverse=True))
 
 
 def _gap(logprobs: Iterable[object]) -> float | None:
