@@ -320,3 +320,28 @@ def test_progress_speaks_of_rows_on_the_disk_and_of_no_others(
     assert shown[-1] == (2160, 2160, 2160)
     assert all(safe <= there for safe, there, _ in shown)
     assert len(synced) < 2160 / 4 / 2  # several batches are synced together
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("Fr\0ance", "U\\+0000 at position 2"),
+        ("Peru\x1b[31m", "U\\+001B"),
+        ("CÃ\x83te", "U\\+0083"),
+    ],
+)
+def test_a_name_with_a_control_character_is_refused(name: str, code: str, tmp_path: Path) -> None:
+    quiz = Quiz("capital", ("The capital of {e} is",), ("Chile", name))
+    with pytest.raises(InputError, match=f"the entity .* {code}.*Remove it"):
+        ask(quiz, _model("right", quiz), out=tmp_path / "t.jsonl")
+    assert not (tmp_path / "t.jsonl").exists()
+
+
+def test_a_template_with_a_control_character_is_refused_and_line_ends_are_not(
+    tmp_path: Path,
+) -> None:
+    names = ("Chile\nNorte", "Peru\tSur", "Côte d'Ivoire", "\U0001f1eb\U0001f1f7")
+    quiz = Quiz("capital", ("Q: {e}?\r\nA:",), names)
+    assert ask(quiz, _model("right", quiz), out=tmp_path / "t.jsonl").n_rows == 4
+    with pytest.raises(InputError, match=r"the template .* U\+0008"):
+        ask(Quiz("capital", ("Q: {e}\b",), names), _model("right"), out=tmp_path / "u.jsonl")

@@ -9,8 +9,9 @@ import pytest
 
 from trueness.backends.scripted import ScriptedModel
 from trueness.collect import Quiz, ask, facts_of
+from trueness.collect.cache import RequestCache
 from trueness.collect.cost import cost_of
-from trueness.contract.errors import ProtocolError
+from trueness.contract.errors import InputError, ProtocolError
 from trueness.table import journal
 
 QUIZ = Quiz(
@@ -102,6 +103,20 @@ def test_a_cost_that_cannot_be_written_loses_no_row(tmp_path: Path) -> None:
     summary = ask(QUIZ, model("right"), out=out)
     assert summary.n_rows == 40
     assert any("cost" in warning for warning in summary.warnings)
+
+
+def test_a_cache_that_fails_on_the_way_loses_no_row(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        msg = "cannot use the cache: disk full."
+        raise InputError(msg)
+
+    monkeypatch.setattr(RequestCache, "put", full)
+    out = tmp_path / "t.jsonl"
+    summary = ask(QUIZ, model("right"), out=out, cache=tmp_path / "requests.sqlite")
+    assert (summary.n_rows, summary.n_errors) == (40, 0)
+    assert any("not cached from here on" in warning for warning in summary.warnings)
 
 
 def test_draws_of_one_question_share_one_prompt(tmp_path: Path) -> None:

@@ -196,6 +196,7 @@ def test_a_row_that_does_not_fit_is_taken_back_whole(tmp_path: Path) -> None:
     )
     assert "InputError" in done.stderr
     assert "cannot be written: File too large" in done.stderr
+    assert "make room and go on with --resume" in done.stderr
     state = read_journal(path)
     assert state.torn_lines == 0
     assert state.rows_kept > 5

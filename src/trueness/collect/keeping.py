@@ -49,6 +49,7 @@ class Keeper:
     beside: Beside | None = None
     observers: Observers | None = None
     deterministic: bool = True
+    _caches: bool = True
     _uncached: dict[str, Result] = field(default_factory=dict)
     _cached_at: float = field(default_factory=time.monotonic)
 
@@ -68,7 +69,7 @@ class Keeper:
         ]
         self.journal.append(rows)
         self.tally.count(results, self.journal.state.done, cached=cached)
-        if self.cache is not None and not cached:
+        if self.cache is not None and self._caches and not cached:
             self._uncached |= {self._cache_key(r.key): r for r in results if r.error is None}
             late = time.monotonic() - self._cached_at > _CACHED_AFTER
             if late or len(self._uncached) >= _CACHED_TOGETHER:
@@ -108,8 +109,7 @@ class Keeper:
             return self.beside.numbers(asked)
         except (BackendError, InputError) as error:  # an answer is never lost for what is beside it
             self.beside = None
-            words = f"the logits beside its answers could not be read: {error}"
-            self.tally.warnings.append(f"condition {self.name!r}: {words}")
+            self._warn(f"the logits beside its answers could not be read: {error}")
             return {}
 
     def _observed(self, results: Sequence[Result]) -> Mapping[Key, Row]:
@@ -134,7 +134,15 @@ class Keeper:
         return self.requests.cache_key(self.requests.of(key))
 
     def _to_cache(self) -> None:
-        self._cached_at = time.monotonic()
-        if self.cache is not None and self._uncached:
-            self.cache.put(self._uncached)
+        """Store what has gathered; a cache that is full or gone costs no row, and no more time."""
+        try:
+            if self.cache is not None and self._uncached:
+                self.cache.put(self._uncached)
+        except InputError as error:
+            self._caches = False
+            self._warn(f"its answers are not cached from here on: {error}")
         self._uncached.clear()
+        self._cached_at = time.monotonic()
+
+    def _warn(self, what: str) -> None:
+        self.tally.warnings.append(f"condition {self.name!r}: {what}")

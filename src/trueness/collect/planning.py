@@ -1,5 +1,6 @@
 """What a run will ask, before anything is: questions, bound conditions, and their protocols."""
 
+import re
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.extract import normalise_entity
 from trueness.table.protocol import Protocol
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,10 @@ def plan_of(
 
 def _check_visible(asked: Sequence[Question], model: Model) -> None:
     """Refuse a name of which nothing is left to read: its prompt would ask about nobody."""
+    for kind, text in dict.fromkeys(
+        pair for q in asked for pair in (("template", q.template), ("entity", q.entity))
+    ):
+        _check_control(kind, text)
     encode = None if model.tokenizer is None else model.tokenizer.encode
     for name in dict.fromkeys(q.entity for q in asked):
         if name.isascii() and name.isprintable() and name.strip():
@@ -102,6 +109,16 @@ def _check_visible(asked: Sequence[Question], model: Model) -> None:
                 "would ask about nobody. Name it, or remove it."
             )
             raise InputError(msg)
+
+
+def _check_control(kind: str, text: str) -> None:
+    """Refuse characters that some models stop reading at and terminals obey."""
+    if not text.isprintable() and (found := _CONTROL.search(text)):
+        msg = (
+            f"the {kind} {text!r} holds the control character U+{ord(found[0]):04X} at position "
+            f"{found.start()}; visible text, spaces, tabs and line ends are wanted. Remove it."
+        )
+        raise InputError(msg)
 
 
 def _leaks(asked: Sequence[Question], bound: Sequence[Bound]) -> list[str]:

@@ -126,12 +126,14 @@ class AnswerJournal:
     ) -> None:
         self.path = Path(path)
         self._file = _open(self.path)
+        self._begun = False
         self._regular = stat.S_ISREG(os.fstat(self._file.fileno()).st_mode)
         try:
             self.state = self._prepare(protocols or {}, extractor, facts or {}, resume=resume)
         except BaseException:
             self._file.close()
             raise
+        self._begun = True
         self._synced, self._n_unsynced, self._next_sync = self._end(), 0, 0.0
 
     @property
@@ -234,7 +236,7 @@ class AnswerJournal:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
             self._take_back(start)
-            raise unwritable(self.path, error) from error
+            raise self._stopped(error) from error
         except BaseException:
             self._take_back(start)
             raise
@@ -248,7 +250,17 @@ class AnswerJournal:
         except OSError as error:
             self._take_back(safe)
             self._n_unsynced = 0
-            raise unwritable(self.path, error) from error
+            raise self._stopped(error) from error
+
+    def _stopped(self, error: OSError) -> InputError:
+        """The error of a file that cannot be begun, or that can no longer be appended to."""
+        if not self._begun:
+            return unwritable(self.path, error)
+        msg = (
+            f"{self.path} cannot be written: {error.strerror or error}. Its rows so far are whole; "
+            "make room and go on with --resume."
+        )
+        return InputError(msg)
 
     def _check_there(self) -> None:
         """Refuse to go on writing to a file that nobody could find any more."""
