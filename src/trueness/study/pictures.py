@@ -248,7 +248,10 @@ def _place(row: Record, x_at: object) -> float:
 
 
 def _field(row: Record, path: str) -> Json:
-    return look_up(dict(row), path)
+    """What stands in a row at a path; None where something on the way is null."""
+    front, _, last = path.rpartition(".")
+    here: Json = _field(row, front) if front else dict(row)
+    return None if here is None else look_up(here, last)
 
 
 def _number(row: Record, path: str) -> float | None:
