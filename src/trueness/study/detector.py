@@ -54,6 +54,8 @@ _SIDES = {
     "collapse_answer_set": (COLLAPSE, ANSWER_SET),
     "dispersed_answer_set": (DISPERSED, ANSWER_SET),
 }
+_CLASS = 5
+"""Of right and of wrong answers, below which a ranking is no evidence."""
 _TOLD = (
     "The guard s is told that right answers differ, and stands where their first tokens do. The "
     "guard s_star is told the list of right answers, without whose they are; one pass is not."
@@ -108,11 +110,12 @@ def _run(task: Task, wants: Sequence[str]) -> Found:
             if c.name in set(asked.table.conditions)
         ]
         (depth,) = levels(task.declaration, "depth", float)
+        deep = _worth_a_look(asked, levels(task.declaration, "deep", str))
         looked = look(
             model,
             relations,
             conditions,
-            deep=levels(task.declaration, "deep", str),
+            deep=deep,
             depth=depth,
             say=task.say,
         )
@@ -130,6 +133,17 @@ def _run(task: Task, wants: Sequence[str]) -> Found:
     table = tuple(looked.beside(row, relations) for row in asked.rows())
     notes = (*found.notes, *_missing(cells), *looked.notes(), _TOLD, _FIXED, _WHOLE)
     return replace(found, notes=notes, table=table, forwards=looked.n_passes)
+
+
+def _worth_a_look(asked: Asked, conditions: Sequence[str]) -> frozenset[tuple[str, str]]:
+    """Tables in which what is dear could tell: a contest is open, or there are two classes."""
+    cells = [cell_of(asked, r, c, Looked()) for r in asked.relations for c in conditions]
+    return frozenset(
+        (c.relation, c.condition)
+        for c in cells
+        if any(open_to_contest(c, guard) for guard in c.guards.values())
+        or _CLASS <= int(c.right.sum()) <= len(c) - _CLASS
+    )
 
 
 def _missing(cells: Sequence[Cell]) -> tuple[str, ...]:
@@ -195,7 +209,7 @@ def _auroc(cell: Cell, values: Floats, rng: np.random.Generator) -> Json:
     top = values[np.isfinite(values)].max(initial=0.0) + 1.0
     finite = np.where(np.isfinite(values), values, top)
     wrong = cell.right == 0
-    found = rank_wrong_above_right(finite[wrong], finite[~wrong], rng=rng)
+    found = rank_wrong_above_right(finite[wrong], finite[~wrong], rng=rng, min_class=_CLASS)
     return {
         "state": found.state.value,
         "n_wrong": found.n_wrong,

@@ -128,7 +128,7 @@ def look(
     relations: Mapping[str, Relation],
     conditions: Sequence[Condition],
     *,
-    deep: Collection[str],
+    deep: Collection[tuple[str, str]],
     depth: float,
     say: Callable[[str], None],
 ) -> Looked:
@@ -142,8 +142,8 @@ def look(
     relations : mapping of file to Relation
     conditions : sequence of Condition
         With token ids or text in front of a prompt; what is in no prompt is not seen here.
-    deep : collection of str
-        Conditions under which a white box is looked into beyond the law: each prompt is read whole.
+    deep : collection of (file, condition)
+        Where a white box is looked into beyond the law: each prompt is read whole.
     depth : float in [0, 1)
         Which block, as a share of all: its input is the state, its derivative the geometry.
     say : callable
@@ -157,7 +157,7 @@ def look(
             prompts = _Prompts.of(model, relation, bound)
             laws = _laws(model, prompts.requests(bound), found)
             inside: list[dict[str, float | None]] = [{} for _ in prompts.ids]
-            if condition.name in deep and bound.ids is not None:
+            if (file, condition.name) in deep and bound.ids is not None:
                 inside = _inside(model, prompts, depth, found)
             for question, law, more in zip(prompts.asked, laws, inside, strict=True):
                 found.values[file, condition.name, question.entity] = {**law, **more}
