@@ -1,5 +1,6 @@
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from trueness.backends import Request, Result, open_model
@@ -113,3 +114,29 @@ def test_a_text_that_cannot_be_scored_says_why(model: GgufModel) -> None:
     found = _scored(model, "Wool", [" is" * model.n_context, "\ud800", ""])
     assert {s.error for s in found.values()} == {"context_length", "not_unicode", None}
     assert found[""].logprob == 0.0
+
+
+def test_the_whole_law_of_the_first_token_is_that_of_what_is_written(model: GgufModel) -> None:
+    prompts = ["The capital of France is", "The capital of Peru is"]
+    laws = {law.key[0]: law for law in model.first_laws([Request((p, 1, "n"), p) for p in prompts])}
+    for prompt, result in _ask(model, prompts, max_tokens=1).items():
+        law = laws[prompt].logprobs
+        assert law is not None
+        assert law.shape == (49_152,)
+        assert int(law.argmax()) == result.steps[0].id
+        assert law.max() == pytest.approx(result.steps[0].logprob, abs=1e-3)
+        top = np.sort(law)[::-1]
+        assert top[0] - top[1] == pytest.approx(result.steps[0].gap, abs=1e-3)
+        assert np.exp(law).sum() == pytest.approx(1.0, abs=1e-3)  # summed in single precision
+
+
+def test_a_law_does_not_depend_on_what_was_asked_before(model: GgufModel) -> None:
+    asked = [Request((p, 1, "n"), p) for p in ("The capital of Peru is", "Two and two are")]
+    one = [law.logprobs for law in model.first_laws(asked)]
+    other = [law.logprobs for law in model.first_laws(asked[::-1])][::-1]
+    for a, b in zip(one, other, strict=True):
+        assert a is not None
+        assert b is not None
+        assert a.tobytes() == b.tobytes()
+    (long,) = model.first_laws([Request(("long", 1, "n"), " far" * 2000)])
+    assert (long.logprobs, long.error) == (None, "context_length")
