@@ -37,6 +37,8 @@ COLUMNS = frozenset(
 
 EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "labels", "aliases")
 """Settings of the extraction that can be named."""
+VIEWS = "ensembles"
+"""Names the ensembles whose rows are added once the table is keyed."""
 
 
 def read(source: object, **given: Any) -> AnswerTable:
@@ -53,8 +55,10 @@ def read(source: object, **given: Any) -> AnswerTable:
         ``answer_kind`` (``short``, ``number``, ``option``, ``text``, ``set``, ``tuple``, ``auto``;
         ``auto`` for logs of other tools, else ``short``), ``extractor``, ``units``, ``locale``,
         ``decimals``, ``labels``, and ``aliases``: a JSON file of answers that are one. A named
-        extractor keys a table again that already has keys. ``keep=True`` also keeps columns that
-        play no part, so that rows that are written again lose nothing.
+        extractor keys a table again that already has keys. ``ensembles`` adds conditions that are
+        made of the others' rows, such as ``"vote:*"`` (`trueness.collect.ensembles`).
+        ``keep=True`` also keeps columns that play no part, so that rows that are written again
+        lose nothing.
 
     Raises
     ------
@@ -68,9 +72,9 @@ def read(source: object, **given: Any) -> AnswerTable:
     ['lima']
     """
     given = dict(given)
-    aliases = given.pop("aliases", None)
+    aliases, views = given.pop("aliases", None), given.pop(VIEWS, None)
     table, how = before_keys(source, given)
-    return _merged(named(keyed(table, **how)), aliases)
+    return _viewed(_merged(named(keyed(table, **how)), aliases), views)
 
 
 def read_by_rule(source: object, kind: str, **given: Any) -> AnswerTable:
@@ -91,9 +95,9 @@ def read_by_rule(source: object, kind: str, **given: Any) -> AnswerTable:
     """
     if given.get("answer_kind") is not None:
         return read(source, **given)
-    table, _ = before_keys(source, {**given, "aliases": None})
+    table, _ = before_keys(source, {**given, "aliases": None, VIEWS: None})
     was_keyed = table.extractor is not None or table.log is not None
-    found = read(table, **{k: given.get(k) for k in EXTRACTION} | {"answer_kind": kind})
+    found = read(table, **{k: given.get(k) for k in (*EXTRACTION, VIEWS)} | {"answer_kind": kind})
     if not was_keyed and _nothing_read(found):
         first = "" if found.completion is None else found.completion[0]
         msg = (
@@ -130,6 +134,15 @@ def _merged(table: AnswerTable, aliases: Any) -> AnswerTable:
         raise InputError(msg)
     pairs = aliases if isinstance(aliases, Mapping) else read_aliases(aliases)
     return merged(table, pairs, key=rule)
+
+
+def _viewed(table: AnswerTable, views: Any) -> AnswerTable:
+    """The table with the rows of ensembles after its own."""
+    if not views:
+        return table
+    from trueness.collect.ensembles import with_views  # noqa: PLC0415 - seldom needed
+
+    return with_views(table, (views,) if isinstance(views, str) else views)
 
 
 def before_keys(

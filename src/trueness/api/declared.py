@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from trueness.api.answers import COLUMNS, EXTRACTION, read
+from trueness.api.answers import COLUMNS, EXTRACTION, VIEWS, read
 from trueness.api.asking import find_relation
 from trueness.contract.errors import InputError
 from trueness.sensors.orbits import Declaration
@@ -12,7 +12,7 @@ from trueness.study.declared import declared_by
 from trueness.table import AnswerTable, Relation
 
 _FIELDS = frozenset(f.name for f in fields(Declaration))
-_READING = COLUMNS | frozenset(EXTRACTION)
+_READING = COLUMNS | {*EXTRACTION, VIEWS}
 
 
 def prepared(source: object, given: dict[str, Any]) -> tuple[AnswerTable, Declaration]:

@@ -44,7 +44,8 @@ from trueness.cli.exits import Exit
     "--observe",
     "observable",
     metavar="WHAT",
-    help="What is taken as the answer, e.g. string; beside it one_pass, hidden_states.",
+    help="What is taken as the answer, e.g. string; beside it one_pass, hidden_states, "
+    "answer_logprobs.",
 )
 @click.option("--batch-size", type=click.IntRange(min=1), help="Requests in one call.")
 @options.server

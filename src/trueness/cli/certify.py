@@ -29,6 +29,7 @@ SHOWN = {
 @click.argument("answers", type=options.existing_log())
 @options.columns
 @options.extraction
+@options.ensembles
 @options.declaration
 @options.ceiling
 @click.option("--only", multiple=True, metavar="NAME", help="Only this condition; may be repeated.")

@@ -15,6 +15,7 @@ from trueness.cli.exits import Exit
 @click.argument("answers", type=options.existing_log())
 @options.columns
 @options.extraction
+@options.ensembles
 @options.declaration
 @click.option("--baseline", metavar="NAME", help="The condition to beat (default: none).")
 @click.option(

@@ -1,6 +1,7 @@
 """``trueness export``: an answer table in another form."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -14,6 +15,7 @@ from trueness.cli.kept import lost
 @click.argument("answers", type=options.existing_log())
 @options.columns
 @options.extraction
+@options.ensembles
 @click.option(
     "-o",
     "--output",
@@ -23,7 +25,7 @@ from trueness.cli.kept import lost
     type=click.Path(dir_okay=False, path_type=Path),
     help="File to write (.csv, .parquet, .jsonl); may be repeated.",
 )
-def export(answers: Path, *, output: tuple[Path, ...], **typed: str | None) -> int:
+def export(answers: Path, *, output: tuple[Path, ...], **typed: Any) -> int:
     """Write ANSWERS as CSV, Parquet or JSON lines, keys and outcomes filled in."""
     from trueness import api
     from trueness.table import write

@@ -202,6 +202,17 @@ def about_claims(options: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in given(options).items() if k in CLAIMS}
 
 
+def ensembles(verb: Verb) -> Verb:
+    """``--ensemble vote:A,B``: conditions that are made of other conditions' rows."""
+    return click.option(
+        "--ensemble",
+        "ensembles",
+        multiple=True,
+        metavar="KIND:NAME,NAME",
+        help="Add a condition made of others, e.g. vote:*; may be repeated.",
+    )(verb)
+
+
 def outputs(verb: Verb) -> Verb:
     """``-o PATH`` (repeatable) and ``--json``."""
     verb = click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")(verb)
@@ -300,7 +311,7 @@ EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "aliase
 
 def reading(options: Mapping[str, Any]) -> dict[str, Any]:
     """How a table is read: columns and extraction, only what was typed."""
-    names = {*EXTRACTION, *NAMES}
+    names = {*EXTRACTION, *NAMES, "ensembles"}
     return {k: v for k, v in given(options).items() if k in names}
 
 

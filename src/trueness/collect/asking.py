@@ -20,7 +20,8 @@ from trueness.collect.conditions import NONE, Condition
 from trueness.collect.cost import recorded
 from trueness.collect.draws import Draws
 from trueness.collect.keeping import Keeper, Progress
-from trueness.collect.observers import Observers, check_recorded
+from trueness.collect.means import first_tokens
+from trueness.collect.observers import ANSWERS, Observers, check_recorded
 from trueness.collect.observing import Observable
 from trueness.collect.planning import Plan, check_distinct, plan_of, protocol_of
 from trueness.collect.questions import Questionable
@@ -92,7 +93,7 @@ def ask(
         The most tokens a completion has; the first-token observable asks for one.
     observable : str
         What is taken as the answer, ``string`` or ``first_token``; with commas also what is
-        recorded beside it: ``one_pass``, ``hidden_states``.
+        recorded beside it: ``one_pass``, ``hidden_states``, ``answer_logprobs``.
     temperature, top_p : float
     near_tie : float or None
         In logits; None means the default for the model's number format.
@@ -133,7 +134,9 @@ def ask(
     plan = plan_of(relation, model, conditions, templates, inverse=inverse)
     rule = Observable.of(observable, model)
     check_recorded(rule.recorded, model, [b.condition for b in plan.bound])
-    observers = Observers(model, rule.recorded)
+    wants_laws = ANSWERS in rule.recorded
+    begun_by = first_tokens(plan.items, model.tokenizer, ANSWERS) if wants_laws else {}
+    observers = Observers(model, rule.recorded, begun_by)
     length = 1 if rule.kind == "first_token" else max_tokens
     tie = _near_tie(model) if near_tie is None else near_tie
     settings = Settings(batch_size, length, temperature, top_p, seed, tie, observers.top)

@@ -17,6 +17,7 @@ from trueness.backends.first_law import ListsLikeliest, ShowsFirstLaw
 from trueness.backends.protocol import Key, Model, Request, Result
 from trueness.collect.beside import SeesLogits
 from trueness.collect.conditions import Condition
+from trueness.collect.means import law_text
 from trueness.collect.observing import RECORDED
 from trueness.contract.errors import BackendError, FingerprintMismatch, InputError
 from trueness.contract.serial import Json
@@ -24,7 +25,7 @@ from trueness.stats.observers import NUMBERS, endpoint_bounds, observe_logits
 from trueness.table.growing import ALL_DRAWS, GrowingArrays
 from trueness.table.sidecar import forget_arrays
 
-ONE_PASS, STATES = RECORDED
+ONE_PASS, STATES, ANSWERS = RECORDED
 VOCABULARY = 1 << 20
 """So many tokens a model has at most: what a server does not list lies on the rest of them."""
 _LOST = "observer_reason"
@@ -58,8 +59,11 @@ def check_recorded(wanted: Sequence[str], model: Model, conditions: Sequence[Con
         Naming the capability that is missing, and what has it.
     """
     noisy = next((c.name for c in conditions if c.noise), None)
-    if ONE_PASS in wanted and _law_of(model) is None and not _n_listed(model):
-        raise InputError(_refused(ONE_PASS, ("logits", "first_law"), model))
+    for name in (ONE_PASS, ANSWERS):
+        if name not in wanted or _law_of(model) is not None:
+            continue
+        if name != ONE_PASS or not _n_listed(model):  # a server has part of it
+            raise InputError(_refused(name, ("logits", "first_law"), model))
     if STATES not in wanted:
         return
     if STATES not in model.capabilities or not isinstance(model, SeesStates):
@@ -81,10 +85,13 @@ class Observers:
     model : Model
     wanted : sequence of str
         Of `RECORDED`; checked by `check_recorded`.
+    answers : mapping of item to ids
+        First tokens of the answers that count, where their log-probabilities are wanted.
     """
 
     model: Model
     wanted: Sequence[str]
+    answers: Mapping[str, Sequence[int]] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     """How many readings failed, by reason."""
     _arrays: GrowingArrays | None = None
@@ -126,6 +133,8 @@ class Observers:
         parts: dict[str, Json] = {}
         if ONE_PASS in self.wanted:
             parts[ONE_PASS] = {**_LISTED, "n_listed": self.top} if self.top else {**_WHOLE}
+        if ANSWERS in self.wanted:
+            parts[ANSWERS] = {"of": "first tokens of the relation's right answers", "unit": "nats"}
         if STATES in self.wanted:
             parts[STATES] = {
                 "entry": "last block, before the final norm",
@@ -195,7 +204,7 @@ class Observers:
         try:
             if self._arrays is not None and request.key not in self._arrays.keys:
                 self._keep_state(request, self._arrays)
-            if ONE_PASS not in self.wanted:
+            if not {ONE_PASS, ANSWERS} & set(self.wanted):
                 return {}
             found = _law_of(self.model)
             law = "no law" if found is None else found(request)
@@ -203,8 +212,13 @@ class Observers:
             law = type(error).__name__ if not str(error) else str(error)
         if isinstance(law, str):
             return self._failed(law)
-        seen = observe_logits(law)
-        return {"observer": seen.numbers.tolist(), "observer_greedy": int(seen.greedy)}
+        row: Row = {}
+        if ONE_PASS in self.wanted:
+            seen = observe_logits(law)
+            row |= {"observer": seen.numbers.tolist(), "observer_greedy": int(seen.greedy)}
+        if ANSWERS in self.wanted:
+            row[ANSWERS] = law_text(law, self.answers[request.key[0]])
+        return row
 
     def _keep_state(self, request: Request, arrays: GrowingArrays) -> None:
         model: Any = self.model
@@ -257,6 +271,7 @@ def _refused(what: str, needs: tuple[str, ...], model: Model) -> str:
 
 
 _HAVE_IT = {
+    ANSWERS: "embedded, gguf:FILE (extra embedded) and hf:NAME (extra local) have it.",
     ONE_PASS: "embedded, gguf:FILE (extra embedded) and hf:NAME (extra local) have it; a server "
     "that lists log-probabilities has part of it.",
     STATES: "hf:NAME has it, and -M runtime=transformers of a local file: "

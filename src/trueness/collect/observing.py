@@ -11,7 +11,7 @@ from trueness.contract.serial import Json
 from trueness.extract import extract, extractor_name
 
 OBSERVABLES = ("string", "first_token")
-RECORDED = ("one_pass", "hidden_states")
+RECORDED = ("one_pass", "hidden_states", "answer_logprobs")
 _RULE = "first_token@1"
 Row = dict[str, Json]
 
@@ -28,7 +28,8 @@ class Observable:
     tokenizer : Tokenizer or None
         Needed for first tokens.
     recorded : tuple of str
-        What of the pass behind it is recorded beside it: ``one_pass``, ``hidden_states``.
+        What of the pass behind it is recorded beside it: ``one_pass``, ``hidden_states``,
+        ``answer_logprobs``.
     """
 
     kind: str

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
+from scipy.special import log_softmax
 
 from trueness.backends.protocol import Model, Request
 from trueness.collect.binding import bind
 from trueness.collect.conditions import Condition
+from trueness.collect.elections import as_wordings, voted, with_answers
+from trueness.collect.ensembles import LOGITS, PROBABILITIES, VOTE
+from trueness.collect.means import likeliest
 from trueness.collect.questions import questions
 from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json
@@ -37,12 +40,11 @@ from trueness.study.partitions import (
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
-from trueness.study.views import as_wordings, decoded, voted, with_answers
+from trueness.study.views import decoded
 from trueness.table import AnswerTable, Relation
 
 Floats = NDArray[np.float64]
 
-VOTE, LOGITS, PROBABILITIES = "vote", "mean_logits", "mean_probabilities"
 ASSIGNMENT = "assignment"
 
 
@@ -57,11 +59,9 @@ class _Members:
     def mean(self, names: Sequence[str], *, probabilities: bool = False) -> AnswerTable:
         """The likeliest token of the mean over some prefixes; a tie is no answer."""
         wide = [self.logits[name].astype(np.float64) for name in names]
-        together = np.mean([softmax(z, axis=1) for z in wide] if probabilities else wide, axis=0)
-        top = together.max(axis=1, keepdims=True)
-        single = (together == top).sum(axis=1) == 1
-        tokens = together.argmax(axis=1)
-        said = [f"tok:{t}" if one else None for t, one in zip(tokens, single, strict=True)]
+        laws = [log_softmax(z, axis=1) for z in wide] if probabilities else wide
+        tokens = likeliest(laws, probabilities=probabilities)
+        said = [None if t is None else f"tok:{t}" for t in tokens]
         first = self.rows[names[0]]
         place = {str(item): at for at, item in enumerate(first.item.values())}
         rows = first.take(np.array([place[item] for item in self.items], dtype=np.intp))

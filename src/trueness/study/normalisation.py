@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.backends.weights import sha256_of
+from trueness.collect.elections import as_wordings
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.extract import keyed
@@ -21,7 +22,6 @@ from trueness.study.found import Found
 from trueness.study.published import published_of
 from trueness.study.results import Record
 from trueness.study.task import Task
-from trueness.study.views import as_wordings
 from trueness.table import NULL, OUTCOMES, AnswerTable, Column, Outcome, read_answers
 
 _KINDS: Mapping[str, Any] = {SOLUTIONS: "number", REPEATED: "auto"}
