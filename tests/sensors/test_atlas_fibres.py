@@ -215,6 +215,47 @@ def test_a_real_table_is_searched_from_the_file(tmp_path: Path) -> None:
     assert api.measure_each("atlas", copied)["observer fibres"].details == found.details
 
 
+def test_items_with_one_law_are_answered_right_and_wrong() -> None:
+    clouds = {f"i{n}": {"none": 32 * ("a" if n < 2 else "b")} for n in range(4)}
+    numbers = {"none": [0.5, 0.2], "other": [0.9, 0.2]}
+    for cloud in clouds.values():
+        cloud["other"] = 32 * "b"
+    found = searched(drawn(clouds, numbers, target="a"))
+    truth = found.details["items"]
+    assert isinstance(truth, dict)
+    # six pairs of items under each condition; two right ones beside two wrong ones under the first
+    assert (truth["n_pairs"], truth["n_opposite"], truth["error_floor"]) == (12, 4, 0.5)
+    low, _ = clopper_pearson(32, 32, level=1 - 0.05 / 24)
+    assert truth["error_floor_beyond_draws"] == pytest.approx((2 * low - 1) / 2)
+    assert "Of 12 pairs of items whose numbers are as alike, 4 are one mostly right" in (
+        found.statement
+    )
+    (table,) = [b for b in found.blocks if isinstance(b, Table)]
+    assert table.n_rows == 12
+    assert table.rows[0][4:7] == (1.0, 0.0, 0.5)
+    unknown = searched(drawn(clouds, numbers))
+    assert "mostly right" not in unknown.statement
+
+
+def test_near_items_are_compared_within_the_tolerance_alone() -> None:
+    clouds = {"one": {"none": "aaaa", "other": "bbbb"}, "two": {"none": "bbbb", "other": "bbbb"}}
+    table = drawn(clouds, FLAT, target="a")
+    numbers = [(0.5, 0.2 + 0.01 * (str(i) == "two")) for i in table.item.values()]
+    table = replace(table, observer=Column.of(numbers))
+    for near, n in ((None, 0), (0.005, 0), (0.02, 2)):
+        truth = searched(table, near=near).details["items"]
+        assert isinstance(truth, dict)
+        assert truth["n_pairs"] == n
+
+
+def test_more_items_than_can_be_compared_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trueness.sensors.atlas.fibre_truths.MOST_ITEMS", 3)
+    clouds = {f"i{n}": {"none": "aa", "other": "ab"} for n in range(5)}
+    truth = searched(drawn(clouds, FLAT, target="a")).details["items"]
+    assert isinstance(truth, dict)
+    assert (truth["n_pairs"], truth["n_left_out"]) == (6, 4)
+
+
 def test_one_condition_alone_has_no_fibres() -> None:
     assert not has_observers(drawn({"q": {"none": "aa"}}, FLAT))
     assert has_observers(drawn({"q": {"none": "aa", "other": "aa"}}, FLAT))

@@ -128,6 +128,16 @@ class Cells:
         ]
         return np.concatenate([np.zeros((0, 2), np.int64), *found])
 
+    def alike(self, chosen: Ints, near: float) -> Ints:
+        """(n_pairs, 2): chosen cells of one condition whose numbers lie within ``near``."""
+        inside = np.isin(np.arange(len(self.item)), chosen)
+        found = [
+            part[tolerance_pairs(numbers[inside[here]], near, item=self.condition[part])]
+            for here, numbers in self._alike()
+            for part in [here[inside[here]]]
+        ]
+        return np.concatenate([np.zeros((0, 2), np.int64), *found])
+
     def distance(self, pairs: Ints) -> NDArray[np.float64]:
         """(n_pairs,): largest difference of two cells in any number."""
         found = [

@@ -8,6 +8,7 @@ from trueness.contract import State
 from trueness.contract.blocks import Block, Cell, Fact, Facts, Notes, Statement, Table
 from trueness.sensors.atlas import words
 from trueness.sensors.atlas.draw import MAX_ROWS, cut
+from trueness.sensors.atlas.fibre_truths import Truths, table_of
 from trueness.stats.cloud_pairs import MOVEMENTS, STILL
 from trueness.stats.fibres import FibreCounts, Share
 
@@ -41,6 +42,8 @@ class Search:
     alpha : float
     needed : int or None
         Draws a cell from which as many pairs can be told from chance.
+    truths : Truths
+        Of items within a condition.
     """
 
     counts: FibreCounts
@@ -50,6 +53,7 @@ class Search:
     missing: Mapping[str, int]
     alpha: float
     needed: int | None
+    truths: Truths
 
     @property
     def moved(self) -> Share:
@@ -81,20 +85,23 @@ def blocks_of(state: State, reason: str | None, found: Search) -> tuple[Block, .
         head,
         _facts(found),
         *(pairs if found.pairs else ()),
+        *((table_of(found.truths),) if found.truths.n_pairs else ()),
         Notes("Does not show", _SHOWS_NOT, "blind_spots"),
     )
 
 
 def _said(state: State, reason: str | None, found: Search) -> str:
+    truths = found.truths.said()
     if state is not State.MEASURED:
-        return f"No fibre of the observer could be searched: {reason}."
+        return f"No fibre of the observer could be searched: {reason}. {truths}".strip()
     moved = found.moved
     where = (
         "cells whose observer stood still to the byte"
         if found.near is None
         else f"pairs of conditions whose numbers lie within {found.near:g} of one another"
     )
-    return f"Answers moved in {moved.count} of {moved.of} {where} ({RECORDED}). {_told(found)}"
+    said = f"Answers moved in {moved.count} of {moved.of} {where} ({RECORDED}). {_told(found)}"
+    return f"{said} {truths}".strip()
 
 
 def _told(found: Search) -> str:
@@ -152,9 +159,10 @@ def _table(found: Search) -> Table:
     heads += ["right", "right beyond these draws"] if told else []
     heads.append("audit")
     rows = tuple(tuple(_row(pair, near=near, told=told)) for pair in found.pairs[:MAX_ROWS])
+    who = "whoever tells numbers so near apart by nothing" if near else "whoever reads them alone"
     note = (
-        "Error floor: half the distance. Any estimator that reads the observer alone errs by at "
-        f"least so much on one of the two, {RECORDED}."
+        f"Error floor: half the distance. By at least so much {who} errs on one of the two, "
+        f"{RECORDED}."
     )
     if told:
         note += (

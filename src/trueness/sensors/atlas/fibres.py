@@ -9,6 +9,7 @@ from trueness.contract import ItemReading, Reading, State
 from trueness.contract.serial import Json
 from trueness.sensors import atlas as sensor
 from trueness.sensors.atlas.fibre_cells import Cells, Ints
+from trueness.sensors.atlas.fibre_truths import truths_of
 from trueness.sensors.atlas.fibre_words import Search, blocks_of
 from trueness.sensors.atlas.figures import number
 from trueness.sensors.atlas.params import Params
@@ -68,6 +69,7 @@ def fibre_search(table: AnswerTable, params: Params | None = None) -> Reading:
         missing=_tally(cells),
         alpha=1 - params.level,
         needed=_needed(pairs, 1 - params.level),
+        truths=truths_of(table, cells, params),
     )
     state, reason = _state(cells, found)
     measured = state is State.MEASURED
@@ -248,6 +250,7 @@ def _details(found: Search) -> dict[str, Json]:
         "n_told_from_chance": found.n_told,
         "can_tell_from_chance": found.can_tell,
         "draws_needed": found.needed,
+        "items": found.truths.to_dict(),
         "missing": dict[str, Json](found.missing),
         "largest_tv": first.tv if first else None,
         "error_floor": first.error_floor if first else None,
