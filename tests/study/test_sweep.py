@@ -23,9 +23,15 @@ def test_bounds_hold_on_a_model_that_is_right_half_of_the_time(
     result = found.result
     assert result.reading.outcome.value == "supported"
     assert result.partial
-    violations, slack = result.contrasts
+    violations, slack, precision = result.contrasts
     assert (violations["n"], violations["estimate"]) == (36 * 3, 0)
     assert slack["n_by_construction"] != slack["n"]
+    kinds: Any = slack["by_kind"]
+    assert set(kinds) >= {"injective", "many_to_one", "set_valued", "involution"}
+    assert sum(kind["n"] for kind in kinds.values()) == slack["n"]
+    assert isinstance(precision["estimate"], float)
+    assert isinstance(precision["floor"], float)
+    assert precision["estimate"] >= precision["floor"]
     assert {row["condition"] for row in result.rows} == {"none", "prose:32@1", "the:32"}
     requests = result.cost["requests"]
     assert isinstance(requests, int)

@@ -23,6 +23,7 @@ from trueness.study.partitions import (
     right_by_entity,
 )
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.table import AnswerTable, Column, Relation
 
@@ -43,6 +44,7 @@ class Objective:
     measure: Callable[[Relation], Measure]
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """What each objective chooses, and what that does to accuracy.
 

@@ -10,6 +10,7 @@ from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.found import Found
 from trueness.study.partitions import measured, part_of, right_by_entity
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.table import AnswerTable
 
@@ -21,6 +22,7 @@ _WAYS: dict[str, dict[str, object]] = {
 }
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """The same questions read in three ways; what is certified under each, and what is wrong.
 

@@ -11,11 +11,13 @@ from trueness.study.asked import Asked, ask_declared, found_of
 from trueness.study.found import Found
 from trueness.study.partitions import Measured, measured, part_of, right
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 
 _WHERE = 12
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Certified against true errors, and proved against realised floors.
 
@@ -28,7 +30,11 @@ def run(task: Task) -> Found:
     if isinstance(asked, Found):
         return asked
     rows = tuple(rows_of_sweep(asked))
-    contrasts = {"violations": _violations(rows), "slack": _slack(rows)}
+    contrasts = {
+        "violations": _violations(rows),
+        "slack": _slack(rows),
+        "precision": _precision(rows),
+    }
     return found_of(task, asked, rows, contrasts)
 
 
@@ -103,14 +109,45 @@ def _violations(rows: Sequence[Record]) -> dict[str, Json]:
 def _slack(rows: Sequence[Record]) -> dict[str, Json]:
     """How many true errors stay unproved, where it is not exact by construction."""
     tested = [row for row in rows if not row["by_construction"] and row["slack"] is not None]
+    kinds = sorted({str(row["kind"]) for row in rows})
+    built = sum(bool(row["by_construction"]) for row in rows)
+    return {
+        **_unproved(tested),
+        "n_by_construction": built,
+        "share_by_construction": built / len(rows) if rows else None,
+        "by_kind": {
+            kind: {
+                **_unproved([row for row in tested if row["kind"] == kind]),
+                "n_by_construction": sum(
+                    bool(row["by_construction"]) for row in rows if row["kind"] == kind
+                ),
+            }
+            for kind in kinds
+        },
+        "kind": "mean over rows, descriptive",
+    }
+
+
+def _unproved(tested: Sequence[Record]) -> dict[str, Json]:
     wrong = [float(str(row["true_errors"])) for row in tested]
     left = [float(str(row["slack"])) for row in tested]
-    exact = sum(value == 0 for value in left)
     return {
         "n": len(tested),
         "estimate": fmean(left) if left else None,
         "unproved_share": sum(left) / sum(wrong) if sum(wrong) else None,
-        "n_exact": exact,
-        "n_by_construction": sum(bool(row["by_construction"]) for row in rows),
-        "kind": "mean over rows, descriptive",
+        "n_exact": sum(value == 0 for value in left),
+    }
+
+
+def _precision(rows: Sequence[Record]) -> dict[str, Json]:
+    """How many of what is withheld are wrong, against what was proved of them."""
+    held = [row for row in rows if row["precision"] is not None]
+    realised = [float(str(row["precision"])) for row in held]
+    floors = [float(str(row["precision_floor"])) for row in held]
+    return {
+        "n": len(held),
+        "estimate": fmean(realised) if held else None,
+        "floor": fmean(floors) if held else None,
+        "n_all_wrong": sum(value == 1 for value in realised),
+        "kind": "mean over rows in which something is withheld, descriptive",
     }
