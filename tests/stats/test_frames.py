@@ -16,6 +16,7 @@ from trueness.stats.frames import (
     jl_eps,
     linear_cka,
     norm_ratios,
+    permuted_similarities,
 )
 
 Floats = NDArray[np.float64]
@@ -144,3 +145,23 @@ def test_what_does_not_compare_is_refused() -> None:
     with pytest.raises(ShapeError, match="same items"):
         norm_ratios([[1.0]], [[1.0], [2.0]])
     assert np.isnan(norm_ratios([[1.0]], [[0.0]])[0])
+
+
+def test_permuted_similarities_are_those_of_permuted_items() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(8, 5)), rng.normal(size=(8, 11))
+    null = permuted_similarities(x, y, rng=np.random.default_rng(9), n_permutations=20)
+    again = np.random.default_rng(9)
+    for cka, distances in zip(null.cka, null.distances, strict=True):
+        order = again.permutation(8)
+        assert cka == pytest.approx(linear_cka(x, y[order]).value, rel=1e-10)
+        wanted = distance_matrix_correlation(x, y[order]).value
+        assert distances == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+
+
+def test_permuted_similarities_of_states_that_do_not_vary_are_none() -> None:
+    still = np.ones((4, 3))
+    null = permuted_similarities(still, still, rng=np.random.default_rng(0), n_permutations=3)
+    assert np.isnan(null.cka).all()
+    with pytest.raises(InputError, match="wanted at least one"):
+        permuted_similarities(still, still, rng=np.random.default_rng(0), n_permutations=0)

@@ -86,7 +86,7 @@ def test_a_leak_of_a_change_that_nothing_reads_refutes_the_machinery(
     result = carried(Scripted(exactly_scale_free(), state, leaks=True), limit=2)
     assert result.reading.outcome.value == "refuted"
     assert named(result)["machinery"]["n_moved"] > 0
-    assert "the machinery is wrong" in result.notes[0]
+    assert "the machinery is wrong" in " ".join(result.notes)
 
 
 def test_a_baseline_that_does_not_come_out_twice_is_in_no_number(
@@ -119,7 +119,7 @@ def test_logits_that_are_not_finite_leave_cells_incomplete(carried: Callable[...
 def test_a_model_that_cannot_be_changed_is_not_applicable() -> None:
     result = carry_out("observer-flat", inputs=Inputs(model="openai:some")).result
     assert result.reading.outcome.value == "not_applicable"
-    assert "intervene" in result.notes[-1]
+    assert "intervene" in " ".join(result.notes)
 
 
 @pytest.mark.parametrize(

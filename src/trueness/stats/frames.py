@@ -1,6 +1,7 @@
 """What compares across models of different widths, and what a random projection costs."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -196,6 +197,73 @@ def distance_matrix_correlation(x: ArrayLike, y: ArrayLike) -> Similarity:
     a, b = a - a.mean(), b - b.mean()
     value = float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
     return Similarity(State.MEASURED, None, max(-1.0, min(1.0, value)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PermutedSimilarities:
+    """Similarities of two sets of states whose items were matched at random.
+
+    Parameters
+    ----------
+    cka, distances : (n_permutations,) float64
+        nan where one side does not vary.
+    """
+
+    cka: Floats
+    distances: Floats
+
+
+def permuted_similarities(
+    x: ArrayLike, y: ArrayLike, *, rng: np.random.Generator, n_permutations: int
+) -> PermutedSimilarities:
+    """What :func:`linear_cka` and :func:`distance_matrix_correlation` give for items at random.
+
+    Parameters
+    ----------
+    x, y
+        As for both; three items at least.
+    rng : numpy.random.Generator
+    n_permutations : int, at least 1
+
+    Raises
+    ------
+    ShapeError, InputError
+        As both, and for no permutation.
+
+    Examples
+    --------
+    >>> x = np.random.default_rng(0).normal(size=(9, 4))
+    >>> null = permuted_similarities(x, x, rng=np.random.default_rng(1), n_permutations=99)
+    >>> bool((null.cka < linear_cka(x, x).value).all())
+    True
+    """
+    if n_permutations < 1:
+        msg = f"n_permutations is {n_permutations}; wanted at least one."
+        raise InputError(msg)
+    one, two = _pair(x, y, least=3)
+    n = len(one)
+    grams = one @ one.T, two @ two.T
+    apart = _centred_distances(one), _centred_distances(two)
+    orders = [rng.permutation(n) for _ in range(n_permutations)]
+    found = [_matched(a, b, orders) for a, b in (grams, apart)]
+    return PermutedSimilarities(*found)
+
+
+def _centred_distances(states: Floats) -> Floats:
+    """Distances of all pairs around their mean, as a symmetric matrix with 0 on its diagonal."""
+    found = np.zeros((len(states), len(states)))
+    rows, columns = np.triu_indices(len(states), 1)
+    apart = _distances(states)
+    found[rows, columns] = found[columns, rows] = apart - apart.mean()
+    return found
+
+
+def _matched(one: Floats, two: Floats, orders: Sequence[NDArray[np.intp]]) -> Floats:
+    """Cosines of one matrix with another whose rows and columns go in other orders."""
+    scale = float(np.linalg.norm(one) * np.linalg.norm(two))
+    if scale == 0:
+        return np.full(len(orders), np.nan)
+    return np.array([(one * two[np.ix_(o, o)]).sum() / scale for o in orders])
 
 
 def norm_ratios(above: ArrayLike, below: ArrayLike) -> Floats:

@@ -47,9 +47,9 @@ class WhiteBox(Protocol):
 
 
 @contextmanager
-def opened(task: Task) -> Iterator[WhiteBox | str]:
-    """The model of a run with the declared capabilities, or why there is none."""
-    name = task.inputs.model or str(task.declaration.table("inputs")["model"])
+def opened(task: Task, name: str | None = None) -> Iterator[WhiteBox | str]:
+    """A model with the declared capabilities, that of the run if none is named; or why not."""
+    name = name or task.inputs.model or str(task.declaration.table("inputs")["model"])
     try:
         model: Any = open_white_box(name, needs=task.declaration.requires)
     except (BackendError, MissingExtraError) as error:

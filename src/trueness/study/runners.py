@@ -39,6 +39,7 @@ RUNNERS = {
     "checkpoint-atlas": "trueness.study.checkpoint_atlas",
     "choose-objective": "trueness.study.objectives",
     "constrained-decoding": "trueness.study.constrained",
+    "dimension-pruning": "trueness.study.dimension_pruning",
     "embedding-noise": "trueness.study.noise",
     "ensembles": "trueness.study.ensembles",
     "exponents": "trueness.study.exponents",
@@ -52,6 +53,7 @@ RUNNERS = {
     "prefix-repair": "trueness.study.prefix_repair",
     "recoverability": "trueness.study.recovering",
     "system-prompts": "trueness.study.prompts",
+    "width-frame": "trueness.study.width_frame",
     "templates-join": "trueness.study.joining",
 }
 """The id of a study, and the module whose ``run`` carries it out."""

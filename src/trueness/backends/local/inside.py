@@ -11,6 +11,7 @@ from trueness.backends.local import seeing
 from trueness.backends.local.asking import Asker
 from trueness.backends.local.exact_readout import ExactReadout, exact_readout
 from trueness.backends.local.interventions import Site, intervene
+from trueness.backends.local.mlp_matrices import Changed, changed_mlp
 from trueness.backends.local.passes import Engine
 from trueness.backends.local.row_map import METHODS, RowMap, row_map
 from trueness.backends.local.seeing import Places, places
@@ -268,6 +269,25 @@ class Inside:
             Where the architecture has no such part.
         """
         return intervene(self._engine, site, positions=positions, steps=steps, delta=delta)
+
+    def changed_mlp(self, layer: int, change: Changed) -> AbstractContextManager[int]:
+        """Until it ends, each feed-forward matrix of a block is what ``change`` makes of it.
+
+        Parameters
+        ----------
+        layer : int
+            The block, from 0.
+        change : callable
+            From a matrix and its place in the block to another one of its shape.
+
+        Raises
+        ------
+        InputError
+            For a block that is not there, or another shape.
+        BackendError
+            Where the architecture has no such matrices.
+        """
+        return changed_mlp(self._engine, layer, change)
 
     def token_span(self, prompt: str, start: int, stop: int) -> tuple[int, int]:
         """Half-open interval of the tokens that overlap characters ``start`` to ``stop``.
