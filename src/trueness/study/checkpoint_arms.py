@@ -39,7 +39,7 @@ def arms_of(
     temperatures: tuple[float, float],
     other_draws: int,
 ) -> dict[str, Arm]:
-    """Draws and greedy answers of the first model, its second decoding, and the second model.
+    """Draws and greedy answers of the first model, and of the second or else of other decoding.
 
     Parameters
     ----------
@@ -62,9 +62,9 @@ def arms_of(
     plain, sampled = [(GREEDY, 1, 0.0), ("none", draws, one)], [("none", other_draws, two)]
     with opened(task, [questions]) as model:
         found[FIRST] = _asked(task, model, questions, FIRST, plain)
-        found[OTHER] = _asked(_reseeded(task, 1), model, questions, OTHER, sampled)
-    if task.inputs.second_model is None:
-        return found
+        if task.inputs.second_model is None:
+            found[OTHER] = _asked(_reseeded(task, 1), model, questions, OTHER, sampled)
+            return found
     inputs = replace(task.inputs, model=task.inputs.second_model)
     with opened(replace(task, inputs=inputs), [questions]) as model:
         found[SECOND] = _asked(_reseeded(task, 2), model, questions, SECOND, plain)
