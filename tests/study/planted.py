@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,14 @@ from trueness.backends.scoring import Continuation, Scored
 from trueness.backends.scripted import BOS, ScriptedModel
 from trueness.collect import facts_of
 from trueness.study import asked as asking
-from trueness.study import constrained, ensembles
+from trueness.study import carrying_out, constrained, ensembles
 from trueness.study.asked import declared_relations
 from trueness.study.carrying_out import Carried, carry_out
-from trueness.study.declarations import declared_study
+from trueness.study.declarations import Declaration, declared_study
 from trueness.study.inputs import Inputs
 
-Says = Callable[[Request, str, str | None], str]
-"""From (request, text without BOS, right answer) to what is said."""
+Says = Callable[[Request, str, str | None], str | None]
+"""From (request, text without BOS, right answer) to what is said; None: nothing comes back."""
 
 
 @dataclass
@@ -92,7 +92,11 @@ class Planted(ScriptedModel):
             self.n_asked += 1
             ids = self._ids(request.prompt)
             text = self.words.decode([i for i in ids if i != BOS])
-            said = " " + self.rule(request, text, self.right(request)).strip()
+            answer = self.rule(request, text, self.right(request))
+            if answer is None:
+                yield Result.failed(request.key, "timeout")
+                continue
+            said = " " + answer.strip()
             written = self.words.encode(said)
             kept = written[: 1 if request.max_tokens == 1 else None]
             steps = tuple(Step(i, logprob=-0.125, gap=4.0) for i in kept)
@@ -133,11 +137,17 @@ def run_on(
     relations: Sequence[str] | None = None,
     kind: type[Planted] = Planted,
     second: Says | None = None,
+    cut: Mapping[str, Mapping[str, Any]] | None = None,
     **more: Any,
 ) -> Carried:
-    """A study on a planted model, or on two; its requests cached in a folder of the test."""
+    """A study on a planted model, or on two; its requests cached in a folder of the test.
+
+    ``cut`` holds keys of tables of the declaration, or of its conditions by name, and less of them.
+    """
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
-    declaration = declared_study(study)
+    declaration = _cut(declared_study(study), cut or {})
+    if cut is not None:
+        monkeypatch.setattr(carrying_out, "declared_study", lambda _name: declaration)
     most = limit or declaration.repeats
     asked = declared_relations(declaration, most)
     if relations is not None:
@@ -155,3 +165,11 @@ def run_on(
     monkeypatch.setattr(asking, "open_model", opened)
     inputs = Inputs(model="planted", second_model=None if second is None else "second")
     return carry_out(study, inputs=inputs, seed=seed, limit=limit)
+
+
+def _cut(declaration: Declaration, cut: Mapping[str, Mapping[str, Any]]) -> Declaration:
+    raw = dict(declaration.raw)
+    for name in cut.keys() & raw.keys():
+        raw[name] = {**raw[name], **cut[name]}
+    raw["condition"] = [{**c, **cut.get(c["name"], {})} for c in raw.get("condition", ())]
+    return replace(declaration, raw=raw)

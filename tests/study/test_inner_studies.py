@@ -31,12 +31,19 @@ def helps_at_the_edge(request: Request, _text: str, right: str | None) -> str:
     return str(right) if request.noise == 3 else "the"
 
 
+FEW = {
+    "draws": {"k": 3, "seeds": [0, 1, 2]},
+    "noise": {"noise": "noise:0.4, noise:0.8, noise:1.2, noise:3"},
+}
+"""Draws and levels that are enough to see what was planted."""
+
+
 def only_hurts(request: Request, _text: str, right: str | None) -> str:
     return "the" if request.noise else str(right)
 
 
 def test_a_peak_inside_the_grid_supports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = run_on(monkeypatch, tmp_path, "embedding-noise", helps_inside).result
+    found = run_on(monkeypatch, tmp_path, "embedding-noise", helps_inside, cut=FEW).result
     assert found.reading.outcome.value == "supported"
     choice = row(found, "language12_choice")
     assert choice["sigma_by_floor"] == choice["sigma_by_accuracy"] == [0.8, 1.2]
@@ -46,13 +53,13 @@ def test_a_peak_inside_the_grid_supports(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_a_peak_at_the_edge_says_so_and_decides_nothing(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = run_on(monkeypatch, tmp_path, "embedding-noise", helps_at_the_edge).result
+    found = run_on(monkeypatch, tmp_path, "embedding-noise", helps_at_the_edge, cut=FEW).result
     assert found.reading.outcome.value == "unresolved"
     assert "language12: still falling at the edge of the grid; extend it" in found.notes
 
 
 def test_noise_that_only_hurts_refutes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = run_on(monkeypatch, tmp_path, "embedding-noise", only_hurts, limit=3).result
+    found = run_on(monkeypatch, tmp_path, "embedding-noise", only_hurts, limit=3, cut=FEW).result
     assert found.reading.outcome.value == "refuted"
     assert row(found, "capital_sigma_0")["n"] == 3
 
@@ -70,12 +77,14 @@ def test_equal_partitions_with_different_causes_support(
         entity_known = (text.rsplit(" ", 1)[0], answer)
         return base if lost else base + (1.0 if _belongs(*entity_known) else 0.0)
 
-    found = run_on(monkeypatch, tmp_path, "constrained-decoding", collapsed, finds=finds).result
+    found = run_on(
+        monkeypatch, tmp_path, "constrained-decoding", collapsed, limit=9, finds=finds
+    ).result
     assert found.reading.outcome.value == "supported"
-    one, other = row(found, "capital_shuffled_32_1"), row(found, "capital_the_32")
+    one, other = row(found, "capital_shuffled_128_1"), row(found, "capital_the_128")
     assert one["n_orbits"] == other["n_orbits"] == 1
     assert one["constrained_accuracy"] == 1.0
-    assert other["constrained_accuracy"] == other["chance"] == 0.125
+    assert other["constrained_accuracy"] == other["chance"] == pytest.approx(1 / 9)
 
 
 _CAPITALS = {
@@ -96,6 +105,7 @@ def test_answers_that_are_never_told_apart_refute(
         tmp_path,
         "constrained-decoding",
         collapsed,
+        limit=8,
         finds=lambda _text, answer: -sum(map(ord, answer)) / 1000,
     ).result
     assert found.reading.outcome.value == "refuted"
@@ -112,24 +122,34 @@ def test_ties_among_allowed_answers_are_no_answers(
 
 
 def one_is_loud(request: Request, _text: str, right: str | None) -> str:
-    return "the" if request.key[2] == "prose:32@5" else str(right)
+    return "the" if request.key[2] == "prose:128@5" else str(right)
 
 
 def loudness(request: Request) -> float:
-    return 100.0 if request.key[2] == "prose:32@5" else 1.0
+    return 100.0 if request.key[2] == "prose:128@5" else 1.0
 
 
 def test_a_vote_outlives_one_confident_outlier(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = run_on(monkeypatch, tmp_path, "ensembles", one_is_loud, sure=loudness).result
+    found = run_on(monkeypatch, tmp_path, "ensembles", one_is_loud, limit=8, sure=loudness).result
     assert found.reading.outcome.value == "supported"
     capital = contrast(found, "vote_logits_capital")
-    assert (capital["closed_by_leaving_out"], capital["closed_share"]) == ("prose:32@5", 1.0)
+    assert (capital["closed_by_leaving_out"], capital["closed_share"]) == ("prose:128@5", 1.0)
     assert row(found, "capital_mean_logits")["accuracy"] == 0.0
     assert row(found, "capital_vote")["accuracy"] == 1.0
     assert row(found, "capital_assignment")["accuracy"] == 1.0
     assert row(found, "capital_assignment")["t1_star"] == row(found, "capital_none")["n"]
+
+
+def test_an_outlier_about_one_entity_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def loud_once(request: Request, text: str, right: str | None) -> str:
+        return one_is_loud(request, text, right) if "|France|" in request.key[0] else str(right)
+
+    found = run_on(monkeypatch, tmp_path, "ensembles", loud_once, limit=6, sure=loudness).result
+    assert found.reading.outcome.value == "unresolved"
 
 
 def test_members_that_agree_refute(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

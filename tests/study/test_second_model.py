@@ -1,6 +1,7 @@
 """A second model stands beside the first: same questions, own rows, no say in the outcome."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from planted import run_on
@@ -26,8 +27,9 @@ def broken(request: Request, _text: str, right: str | None) -> str:
 def test_the_second_model_has_rows_and_contrasts_and_no_say(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    alone = run_on(monkeypatch, tmp_path / "a", "prefix-repair", repaired).result
-    carried = run_on(monkeypatch, tmp_path / "b", "prefix-repair", repaired, second=broken)
+    few: dict[str, Any] = {"limit": 10, "cut": {"draws": {"splits": 8}}}
+    alone = run_on(monkeypatch, tmp_path / "a", "prefix-repair", repaired, **few).result
+    carried = run_on(monkeypatch, tmp_path / "b", "prefix-repair", repaired, second=broken, **few)
     both = carried.result
     assert both.reading == alone.reading
     assert of_model(both.rows, "scripted:garbage") == alone.rows
@@ -45,7 +47,7 @@ def test_the_second_model_has_rows_and_contrasts_and_no_say(
     assert isinstance(drawn, dict)
     assert drawn["reading"] == "unresolved"
     assert both.cost["requests"] == 2 * int(str(alone.cost["requests"]))
-    n_rows = sum(map(len, declared_relations(declared_study("prefix-repair"), 20).values())) * 9
+    n_rows = sum(map(len, declared_relations(declared_study("prefix-repair"), 10).values())) * 9
     assert len(carried.table) == 2 * n_rows
     assert len(of_model(carried.table, "scripted:echo")) == n_rows
 

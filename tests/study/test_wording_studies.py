@@ -54,8 +54,8 @@ def test_wordings_that_recover_every_entity_support(
     capital = row(found, "capital_none")
     assert number(capital["m_0"]) < number(capital["m_join"]) == capital["n_join"]
     assert number(capital["a"]) >= number(capital["sum_of_single_columns"])
-    assert row(found, "capital_the_64")["m_join"] == 1
-    assert row(found, "capital_the_64")["decoded"] == 0.0
+    assert row(found, "capital_the_128")["m_join"] == 1
+    assert row(found, "capital_the_128")["decoded"] == 0.0
 
 
 def test_one_collapsed_relation_refutes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -63,6 +63,18 @@ def test_one_collapsed_relation_refutes(monkeypatch: pytest.MonkeyPatch, tmp_pat
         monkeypatch, tmp_path, "templates-join", lambda *_: "Paris", relations=["capital"], limit=4
     ).result
     assert found.reading.outcome.value == "refuted"
+
+
+def sometimes_fails(request: Request, _text: str, right: str | None) -> str | None:
+    return None if request.key[0].startswith("capital|") else fused(request, "", right)
+
+
+def test_a_relation_with_missing_answers_is_left_open(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "templates-join", sometimes_fails, limit=6).result
+    assert found.reading.outcome.value == "unresolved"
+    assert contrast(found, "behind_the")["open"] == 1
 
 
 def abstains(request: Request, _text: str, right: str | None) -> str:
@@ -77,13 +89,23 @@ def keeps(_request: Request, _text: str, right: str | None) -> str:
 def test_a_prompt_that_merges_answers_supports(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = run_on(monkeypatch, tmp_path, "system-prompts", abstains).result
+    found = run_on(monkeypatch, tmp_path, "system-prompts", abstains, limit=10).result
     assert found.reading.outcome.value == "supported"
     assert contrast(found, "accuracy_cautious")["estimate"] == -1.0
     assert contrast(found, "certified_json")["estimate"] == 0.0
     merged = row(found, "capital_system_cautious")
     assert merged["pairs_merged"] == 45
     assert merged["entropy"] == 0.0
+
+
+def test_a_prompt_that_tells_answers_apart_refutes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def opens_up(request: Request, _text: str, right: str | None) -> str:
+        return str(right) if "cautious" in request.key[2] else "Paris"
+
+    found = run_on(monkeypatch, tmp_path, "system-prompts", opens_up, limit=8).result
+    assert found.reading.outcome.value == "refuted"
 
 
 def test_refusals_are_outcomes_and_no_orbit(
@@ -135,13 +157,33 @@ def length_matters(request: Request, _text: str, right: str | None) -> str:
     return str(right) if tokens <= 32 else "the"
 
 
+def _listed(kind: str) -> dict[str, str]:
+    words = [f"{kind}:{tokens}@{i}" for tokens in (32, 64, 128) for i in range(1, 9)]
+    return {"prefix": ", ".join(words)}
+
+
+SHORT = {"prose": _listed("prose"), "permuted": _listed("shuffled")}
+"""Lengths that every passage has in words too."""
+
+
+def test_length_and_character_that_move_a_third_of_the_answers_decide_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def blurred(request: Request, _text: str, right: str | None) -> str:
+        return str(right) if chance(request.key[0], request.key[2][-1]) < 0.6 else "the"
+
+    found = run_on(monkeypatch, tmp_path, "prefix-length", blurred, cut=SHORT, limit=6).result
+    assert found.reading.outcome.value == "unresolved"
+
+
 def test_character_without_length_supports_and_length_refutes(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    found = run_on(monkeypatch, tmp_path / "a", "prefix-length", prose_differs).result
+    few: dict[str, Any] = {"cut": SHORT, "limit": 8}
+    found = run_on(monkeypatch, tmp_path / "a", "prefix-length", prose_differs, **few).result
     assert found.reading.outcome.value == "supported"
     assert row(found, "capital_shuffled_32_1")["adjusted_rand_is_degenerate"] is True
-    found = run_on(monkeypatch, tmp_path / "b", "prefix-length", length_matters).result
+    found = run_on(monkeypatch, tmp_path / "b", "prefix-length", length_matters, **few).result
     assert found.reading.outcome.value == "refuted"
     assert number(contrast(found, "slope")["estimate"]) < -0.2
 

@@ -237,7 +237,8 @@ def collected(
             **given,
         )
         table = named(keyed(read_answers(out)))
-    few = f"of {len(classes)} conditions the first of each class was checked against batches"
+    checked = [name for name in classes if name in given["checked"]]
+    few = f"of {len(classes)} conditions were checked against batches: {', '.join(checked)}"
     return Asked(
         table=table,
         relations=relations,
@@ -246,7 +247,7 @@ def collected(
         protocols=_protocols(table),
         requests=done.n_asked + done.n_checks,
         cached=done.n_cached,
-        notes=(*deviates, *done.warnings, *((few,) if len(first) < len(classes) else ())),
+        notes=(*deviates, *done.warnings, *((few,) if len(checked) < len(classes) else ())),
     )
 
 

@@ -83,14 +83,19 @@ def _largest(keys: np.ndarray, answered: np.ndarray) -> int:
 
 
 def _contrast(asked: Asked, rows: Sequence[Record], condition: str) -> dict[str, Json]:
-    """In how many injective relations the wordings together tell every entity apart."""
+    """In how many injective relations the wordings together tell every entity apart.
+
+    Relations with answers that did not come back are left open.
+    """
     named = [name for name, relation in asked.relations.items() if relation.kind == INJECTIVE]
     ours = [r for r in rows if r["relation"] in named and r["condition"] == condition]
-    whole = [row for row in ours if row["m_join"] == row["n_join"] and row["n_join"]]
+    there = [row for row in ours if not row["n_missing"]]
+    whole = [row for row in there if row["m_join"] == row["n_join"] and row["n_join"]]
     return {
-        "n": len(ours),
+        "n": len(there),
+        "open": len(ours) - len(there),
         "estimate": len(whole),
-        "not_whole": len(ours) - len(whole),
+        "not_whole": len(there) - len(whole),
         "kind": "exact count",
         "where": list[Json](str(row["relation"]) for row in whole),
     }

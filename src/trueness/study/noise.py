@@ -1,7 +1,8 @@
 """Noise on input embeddings: its best level, and whether a certificate can find it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,68 +27,95 @@ from trueness.table import AnswerTable
 
 Floats = NDArray[np.float64]
 
+_DIGITS = 12
+"""Means that differ by rounding alone are equal."""
 EDGE = "still falling at the edge of the grid; extend it"
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How often each level is drawn: so many draws, in so many groups that vote apart."""
+
+    k: int
+    groups: int
 
 
 @with_second_model
 def run(task: Task) -> Found:
     """Votes of many noisy draws at each level; the best level is tested on other draws.
 
+    Draws come in as many groups as seeds are declared; each group votes by itself.
+
     Parameters
     ----------
     task : Task
         ``repeats``: at most so many entities of each relation.
     """
-    draws = int(task.declaration.table("draws")["k"])
+    said = task.declaration.table("draws")
+    draws = Draws(int(said["k"]), len(said["seeds"]))
     declared, _ = declared_conditions(task.declaration)
-    used = tuple(replace(c, draws=draws) if c.noise else c for c in declared)
-    asked = ask_declared(task, conditions=used)
+    used = tuple(replace(c, draws=draws.k * draws.groups) if c.noise else c for c in declared)
+    asked = ask_declared(task, conditions=used, beside=False)
     if isinstance(asked, Found):
         return asked
     levels = {c.name: c.noise for c in used}
     rows: list[Record] = []
     contrasts = dict[str, Record]()
     for relation in asked.relations:
-        found = [_row(asked, relation, name, sigma) for name, sigma in levels.items()]
+        votes = {name: _votes(asked, relation, name, draws) for name in levels}
+        found = [_row(asked, relation, name, sigma, votes[name]) for name, sigma in levels.items()]
         chosen = _chosen(relation, found)
         rows += [*found, chosen]
-        contrasts |= _contrasts(asked, relation, levels, task.seed)
+        by_level = {levels[name]: tables for name, tables in votes.items()}
+        entities = asked.relations[relation].entities
+        contrasts |= _contrasts(relation, entities, by_level, task.seed)
     notes = [str(row["edge"]) for row in rows if row.get("edge")]
-    made = found_of(task, asked, rows, contrasts, k=draws)
+    made = found_of(task, asked, rows, contrasts, k=draws.k, groups=draws.groups)
     return replace(made, notes=(*made.notes, *notes))
 
 
-def _votes(asked: Asked, relation: str, condition: str, *, half: int | None = None) -> AnswerTable:
-    """The vote of all draws, or of every second one."""
+def _votes(asked: Asked, relation: str, condition: str, draws: Draws) -> list[AnswerTable]:
+    """The vote of each group of draws; what was drawn once is the same in every group."""
     part = part_of(asked, relation, condition)
-    if half is not None and len(np.unique(part.epoch)) > 1:
-        part = part.take(part.epoch % 2 == half)
-    return voted([part], condition)
+    if len(np.unique(part.epoch)) == 1:
+        return [voted([part], condition)] * draws.groups
+    of = (part.epoch - 1) // draws.k
+    return [voted([part.take(of == group)], condition) for group in range(draws.groups)]
 
 
-def _row(asked: Asked, relation: str, condition: str, sigma: float) -> Record:
-    table = _votes(asked, relation, condition)
-    reading = reading_of(table, asked.relations[relation])
-    ties = sum(reason == "tie" for reason in table.reason.values())
+def _row(
+    asked: Asked, relation: str, condition: str, sigma: float, votes: Sequence[AnswerTable]
+) -> Record:
+    """One level: means over the groups of draws, and the accuracy of each."""
+    readings = [reading_of(table, asked.relations[relation]) for table in votes]
+    accuracies = [accuracy_of(right(table)) for table in votes]
+    ties = [sum(reason == "tie" for reason in table.reason.values()) for table in votes]
+
+    def mean(name: str) -> float:
+        return fmean(float(str(reading.details[name])) for reading in readings)
+
+    by_group = [float(str(a["accuracy"])) for a in accuracies if a["accuracy"] is not None]
     return {
         "name": f"{relation}_sigma_{sigma:g}".replace(".", "_"),
         "relation": relation,
         "condition": condition,
         "sigma": sigma,
-        "n": len(table),
-        "n_ties": ties,
-        "n_orbits": reading.details["n_orbits"],
-        "t1": surplus(table),
-        "t1_star": reading.details["certified_errors"],
-        "not_right_floor": reading.details["not_right_floor"],
-        **accuracy_of(right(table)),
+        "n": len(votes[0]),
+        "n_groups": len(votes),
+        "n_ties": fmean(ties),
+        "n_orbits": mean("n_orbits"),
+        "t1": fmean(surplus(table) for table in votes),
+        "t1_star": mean("certified_errors"),
+        "not_right_floor": mean("not_right_floor"),
+        "accuracy": fmean(by_group) if by_group else None,
+        "accuracy_by_group": list[Json](by_group),
     }
 
 
 def _chosen(relation: str, rows: Sequence[Record]) -> dict[str, Json]:
     """The levels that the floor and accuracy would take, all ties named."""
-    floor = {float(str(r["sigma"])): float(str(r["not_right_floor"])) for r in rows}
-    accuracy = {float(str(r["sigma"])): float(str(r["accuracy"])) for r in rows}
+    floor = {float(str(r["sigma"])): round(float(str(r["not_right_floor"])), _DIGITS) for r in rows}
+    accuracy = {float(str(r["sigma"])): round(float(str(r["accuracy"])), _DIGITS) for r in rows}
     by_floor = [s for s, value in floor.items() if value == min(floor.values())]
     best = max(accuracy.values())
     last = max(floor)
@@ -103,30 +131,45 @@ def _chosen(relation: str, rows: Sequence[Record]) -> dict[str, Json]:
 
 
 def _contrasts(
-    asked: Asked, relation: str, levels: Mapping[str, float], seed: int
+    relation: str, entities: Sequence[str], votes: Mapping[float, Sequence[AnswerTable]], seed: int
 ) -> dict[str, Record]:
-    """The peak of one half of the draws against no noise and the most, on the other half."""
-    entities = asked.relations[relation].entities
+    """The peak against no noise and against the most.
 
-    def half(number: int) -> dict[str, Floats]:
-        return {
-            name: right_by_entity(_votes(asked, relation, name, half=number), entities)
-            for name in levels
-        }
-
-    chosen_on, tested_on = half(0), half(1)
-    means = {name: float(np.nanmean(values)) for name, values in chosen_on.items()}
-    peak = max(means, key=lambda name: (means[name], -levels[name]))
-    zero, last = (pick(levels, key=lambda n: levels[n]) for pick in (min, max))
+    For every entity in every group of draws the peak is chosen on the other entities in the other
+    groups.
+    """
+    levels = sorted(votes)
+    found = np.array([[right_by_entity(t, entities) for t in votes[s]] for s in levels])
+    peaks = _peaks(found)
     facts: dict[str, Json] = {
-        "peak": levels[peak],
-        "inside": int(levels[zero] < levels[peak] < levels[last]),
+        "peak": fmean(levels[i] for i in peaks.ravel().tolist()),
+        "peaks": [levels[i] for i in np.unique(peaks).tolist()],
+        "inside": int(((peaks > 0) & (peaks < len(levels) - 1)).all()),
     }
+    at_peak = np.take_along_axis(found, peaks[np.newaxis], axis=0)[0]
     rng = np.random.default_rng(seed)
-    unit = "entities; the level chosen on other draws"
+    unit = "entities; the level chosen on other entities and draws"
 
-    def less(other: str) -> dict[str, Json]:
-        values = tested_on[peak] - tested_on[other]
-        return {**mean_record(values[np.newaxis], rng, unit), **facts}
+    def less(other: int) -> dict[str, Json]:
+        values = (at_peak - found[other]).mean(axis=0, keepdims=True)
+        return {**mean_record(values, rng, unit), **facts}
 
-    return {f"peak_zero_{relation}": less(zero), f"peak_last_{relation}": less(last)}
+    return {f"peak_zero_{relation}": less(0), f"peak_last_{relation}": less(-1)}
+
+
+def _peaks(found: Floats) -> NDArray[np.intp]:
+    """(n_groups, n_entities): the first of the best levels on all other groups and entities."""
+
+    def others(values: Floats) -> Floats:
+        by_entity: Floats = values.sum(axis=1, keepdims=True)
+        if values.shape[1] == 1:
+            left: Floats = by_entity.sum(axis=2, keepdims=True) - by_entity
+            return left
+        by_group: Floats = values.sum(axis=2, keepdims=True)
+        rest: Floats = by_group.sum(axis=1, keepdims=True) - by_group - by_entity + values
+        return rest
+
+    n = others((~np.isnan(found)).astype(np.float64))
+    means = np.divide(others(np.nan_to_num(found)), n, out=np.full(n.shape, -1.0), where=n > 0)
+    best: NDArray[np.intp] = means.round(_DIGITS).argmax(axis=0)
+    return best

@@ -16,6 +16,7 @@ from trueness.study.task import Task
 SECOND = "second_model"
 """Where a contrast, and what was drawn, say the same of the second model."""
 _PREFIX = "second_"
+_ONE = "the second model is {}, as the first is; name another, or leave it out."
 
 Run = Callable[[Task], Found]
 
@@ -35,9 +36,11 @@ def with_second_model(run: Run) -> Run:
     def both(task: Task) -> Found:
         name = task.inputs.second_model
         alone = replace(task.inputs, second_model=None)
-        first = run(replace(task, inputs=alone))
         if name is None:
-            return first
+            return run(task)
+        if name == (task.inputs.model or task.declaration.table("inputs").get("model")):
+            raise InputError(_ONE.format(name))
+        first = run(replace(task, inputs=alone))
         task.say(f"the same of the second model {name}")
         second = run(replace(task, inputs=replace(alone, model=name)))
         return joined(task.declaration, first, second)
@@ -66,8 +69,7 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
         return first
     names = [str((found.model or {}).get("model")) for found in (first, second)]
     if first.model is not None and first.model == second.model:
-        msg = f"the second model is {names[1]}, as the first is; name another, or leave it out."
-        raise InputError(msg)
+        raise InputError(_ONE.format(names[1]))
     if names[0] == names[1]:
         names[1] = f"{names[1]} (second)"
     seconds = _corrected(declaration, second)
