@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from trueness.backends.protocol import Request
 from trueness.contract.errors import InputError, ShapeError
 
 pytest.importorskip("transformers", reason="the extra 'local' is not installed")
@@ -13,8 +14,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")
 
 if TYPE_CHECKING:
     from trueness.backends.local.model import LocalModel
-
-from trueness.backends.protocol import Request
 
 REQUESTS = [Request(("0", 1, "none"), "some words")]
 
@@ -49,5 +48,8 @@ def test_it_comes_back_after_an_exception_and_after_a_bad_matrix(tiny: "LocalMod
 
 
 def test_a_block_that_is_not_there_is_refused(tiny: "LocalModel") -> None:
-    with pytest.raises(InputError, match="give one from 0 to 2"), tiny.changed_mlp(3, max):
+    with (
+        pytest.raises(InputError, match="give one from 0 to 2"),
+        tiny.changed_mlp(3, lambda w, _: w),
+    ):
         pass
