@@ -103,8 +103,7 @@ def contained(
     products: Products, rules: SpanRules, *, lengths: Floats | None = None
 ) -> Containment:
     """The same where the inner products are known; see :func:`contain`."""
-    spectrum = _spectrum(products, lengths, rules)
-    wide, rank, narrow = _ranks(spectrum, rules)
+    spectrum, (wide, rank, narrow) = _spectrum(products, lengths, rules)
     retained = rules.retained(spectrum.lam, rank)
     sigma = spectrum.sigma
     cutoff = cutoff_of(sigma, retained, rules)
@@ -147,9 +146,7 @@ class _Projection:
 
     def split(self, kept: Ints) -> tuple[Floats, Floats]:
         """Squared residual and mass of the claims after so many leading directions of each set."""
-        within = np.arange(self.gram.lam.shape[1]) < kept[:, None]
-        inverse = np.divide(1.0, self.gram.lam, out=np.zeros_like(self.gram.lam), where=within)
-        scaled = self.along * inverse[:, None, :]
+        scaled = self.along * _inverse(self.gram.lam, kept)[:, None, :]
         weights = scaled @ self.gram.vectors.swapaxes(1, 2)
         weights *= self.scale
         energy = self.products.residuals(weights) / self.products.squares
@@ -162,22 +159,27 @@ class _Projection:
         return part.split(kept)
 
 
-def _spectrum(products: Products, lengths: Floats | None, rules: SpanRules) -> Gram:
-    """By products; by a decomposition of the rows where products are not precise enough."""
-    if rules.rank_tol < _LEAST_GRAM_TOL:
-        return exact_gram(products.rows, lengths, among=products.among)
-    spectrum = gram(products.rows, lengths, among=products.among)
-    lam = spectrum.lam
-    retained = rules.retained(lam, spectrum.rank(rules.rank_tol))
-    cut = np.flatnonzero(retained < lam.shape[1])
+def _spectrum(
+    products: Products, lengths: Floats | None, rules: SpanRules
+) -> tuple[Gram, tuple[Ints, Ints, Ints]]:
+    """The spectrum and its ranks.
+
+    By products; by a decomposition of the rows where products are not precise enough.
+    """
+    coarse = rules.rank_tol >= _LEAST_GRAM_TOL
+    spectrum = (gram if coarse else exact_gram)(products.rows, lengths, among=products.among)
+    lam, ranks = spectrum.lam, _ranks(spectrum, rules)
+    retained = rules.retained(lam, ranks[1])
+    cut = np.flatnonzero(retained < lam.shape[1]) if coarse else np.empty(0, np.int64)
     if len(cut):
         last = retained[cut]
         gap = lam[cut, last - 1] - lam[cut, last]
         cut = cut[gap < _LEAST_GRAM_GAP * lam[cut, 0]]
     if len(cut):
         better = sharpened(spectrum.take(cut), retained[cut])
-        spectrum.lam[cut], spectrum.vectors[cut] = better.lam, better.vectors
-    return spectrum
+        lam[cut], spectrum.vectors[cut] = better.lam, better.vectors
+        ranks = _ranks(spectrum, rules)
+    return spectrum, ranks
 
 
 def _ranks(spectrum: Gram, rules: SpanRules) -> tuple[Ints, Ints, Ints]:
@@ -186,6 +188,14 @@ def _ranks(spectrum: Gram, rules: SpanRules) -> tuple[Ints, Ints, Ints]:
     if (narrow == spectrum.lam.shape[1]).all():
         return narrow, narrow, narrow
     return spectrum.rank(0.1 * rules.rank_tol), spectrum.rank(rules.rank_tol), narrow
+
+
+def _inverse(lam: Floats, kept: Ints) -> Floats:
+    """1 / lam for the first so many of each set, 0 for the rest."""
+    within = np.arange(lam.shape[1]) < kept[:, None]
+    if within.all():
+        return 1.0 / lam
+    return np.divide(1.0, lam, out=np.zeros_like(lam), where=within)
 
 
 def _clipped(energy: Floats) -> Floats:

@@ -52,10 +52,7 @@ def cutoff_of(sigma: Floats, retained: Ints, rules: SpanRules) -> Cutoff:
     n = sigma.shape[1]
     delta = rules.embedding_noise * np.sqrt(n)
     safe = delta * (1.0 + 1.0 / rules.energy_tol)
-    ended = np.zeros((len(sigma), n + 1))
-    ended[:, :n] = sigma
-    after = retained + np.arange(0, ended.size, n + 1)
-    gap = ended.take(after - 1) - ended.take(after)
+    gap = _gap(sigma, retained)
     bound = np.ones(len(gap))
     np.divide(delta, gap - delta, out=bound, where=gap > delta)
     np.minimum(bound, 1.0, out=bound)
@@ -64,8 +61,20 @@ def cutoff_of(sigma: Floats, retained: Ints, rules: SpanRules) -> Cutoff:
     if len(tied):
         first, last = retained.copy(), retained.copy()
     for i in tied:
-        first[i], last[i] = _block(-np.diff(ended[i]) < safe, int(retained[i]))
+        gaps = -np.diff(sigma[i], append=0.0)
+        first[i], last[i] = _block(gaps < safe, int(retained[i]))
     return Cutoff(gap, bound, float(safe), first, last)
+
+
+def _gap(sigma: Floats, retained: Ints) -> Floats:
+    """Singular value at the cutoff minus the next one, which is 0 after the last."""
+    n = sigma.shape[1]
+    if (retained == n).all():
+        return sigma[:, -1]
+    last = retained + np.arange(-1, sigma.size - 1, n)
+    after = sigma.take(np.minimum(last + 1, sigma.size - 1))
+    gap: Floats = sigma.take(last) - np.where(retained < n, after, 0.0)
+    return gap
 
 
 def _block(tied: "np.ndarray[tuple[int], np.dtype[np.bool_]]", retained: int) -> tuple[int, int]:

@@ -50,9 +50,11 @@ class Gram:
     def rank(self, tolerance: float) -> Ints:
         """(n_sets,): singular values above a fraction of the largest."""
         least = tolerance**2 * self.lam[:, 0]
+        above: Ints = np.empty(len(least), np.int64)
         if (self.lam[:, -1] > least).all():
-            return np.full(len(least), self.lam.shape[1])
-        above: Ints = (self.lam > least[:, None]).sum(axis=1)
+            above.fill(self.lam.shape[1])
+        else:
+            np.sum(self.lam > least[:, None], axis=1, out=above)
         return above
 
     def combined(self, weights: Floats) -> Floats:
@@ -105,7 +107,7 @@ def _normalised(products: Floats, lengths: Floats | None) -> tuple[Floats, Float
 
 
 def _decomposed(matrix: Floats) -> tuple[Floats, Floats]:
-    """Eigenvalues, ascending, and eigenvectors of symmetric matrices.
+    """Eigenvalues, ascending, and eigenvectors of symmetric matrices, which are overwritten.
 
     For matrices of middling size the usual algebra libraries wake threads and wait for them
     longer than the work takes. The steps of the same algorithm, one by one, do not.
@@ -114,7 +116,7 @@ def _decomposed(matrix: Floats) -> tuple[Floats, Floats]:
         return np.linalg.eigh(matrix)
     lam, vectors = np.empty(matrix.shape[:2]), np.empty_like(matrix)
     for s, one in enumerate(matrix):
-        reduced, diagonal, beside, scales, _ = lapack.dsytrd(one.T, lower=1)
+        reduced, diagonal, beside, scales, _ = lapack.dsytrd(one.T, lower=1, overwrite_a=1)
         lam[s], inner, info = lapack.dstevd(diagonal, beside)
         if info:
             msg = "the eigenvalues of a matrix did not converge; report its passages."

@@ -118,12 +118,14 @@ def _capped(found: Containment, rules: SpanRules, influence: Floats, anew: Bools
     """Sets cut by a cap, with no tie among the directions kept."""
     if rules.rank != "cap":
         return
-    lam, n = found.gram.lam, found.gram.lam.shape[1]
-    kept = found.retained
+    cut = np.flatnonzero(found.retained < found.rank)
+    if not len(cut):
+        return
+    lam, kept, n = found.gram.lam[cut], found.retained[cut], found.gram.lam.shape[1]
     intervals = -np.diff(lam, axis=1)
     used = np.arange(n - 1) < kept[:, None]
     apart = np.where(used, intervals, np.inf).min(axis=1, initial=np.inf) >= _INTERVAL * lam[:, 0]
-    sets = np.flatnonzero((kept < found.rank) & apart)
+    sets = cut[apart]
     step = max(1, _CHUNK // (8 * n * n * max(1, int(kept.max()))))
     for start in range(0, len(sets), step):
         _by_roots(found, rules, sets[start : start + step], influence, anew)

@@ -53,7 +53,7 @@ class Products:
         """
         found = np.empty_like(self.squares)
         space = np.empty_like(self.claims[: _at_once(self.rows, self.claims)])
-        for part in _parts(self.rows, self.claims):
+        for part in reversed(_parts(self.rows, self.claims)):  # the last are likely in the cache
             claims = self.claims[part]
             rest = times(weights[part], self.rows[part], out=space[: len(claims)])
             rest -= claims
@@ -89,17 +89,21 @@ def inner_products(rows: Floats, claims: Floats, *, order: Ints | None = None) -
         places = order + np.arange(0, n_sets * n, n)[:, None]
         taken = np.empty(rows.shape)
     sizes, among = np.empty((n_sets, n)), np.empty((n_sets, n, n))
-    between = np.empty((*claims.shape[:2], n))
+    between, squares = np.empty((*claims.shape[:2], n)), np.empty(claims.shape[:2])
     for part in _parts(rows, claims):
         here = rows[part]
         np.vecdot(here, here, out=sizes[part])  # in the order of memory: it is in the cache then
         if places is not None:
             here = np.take(flat, places[part], axis=0, out=taken[part], mode="clip")
-        _among(here, among[part])
-        _between(claims[part], here, between[part])
+        if n > 1:
+            _among(here, among[part])
+        asked = claims[part]
+        _between(asked, here, between[part])
+        np.vecdot(asked, asked, out=squares[part])
+    if n == 1:
+        among[:, 0] = sizes
     for a, b in _strips(n, d):
         among[:, :a, a:b] = among[:, a:b, :a].swapaxes(1, 2)
-    squares = np.vecdot(claims, claims)
     return Products(taken, claims, among, between, squares, _plain(sizes, squares))
 
 
@@ -135,10 +139,9 @@ def _at_once(rows: Floats, claims: Floats) -> int:
     return max(1, int(_CACHE_BYTES // (8 * vectors * rows.shape[2])))
 
 
-def _parts(rows: Floats, claims: Floats) -> Iterator[slice]:
+def _parts(rows: Floats, claims: Floats) -> list[slice]:
     step = _at_once(rows, claims)
-    for start in range(0, len(rows), step):
-        yield slice(start, start + step)
+    return [slice(start, start + step) for start in range(0, len(rows), step)]
 
 
 def _strips(n: int, d: int) -> Iterator[tuple[int, int]]:

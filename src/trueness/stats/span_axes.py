@@ -167,9 +167,9 @@ def best_sin2(found: Containment, claims: Floats, cosines: Floats) -> Floats:
 
 
 def _over(numerator: Floats, denominator: Floats, known: NDArray[np.bool_]) -> Floats:
-    missing: Floats = np.full_like(numerator, np.nan)
-    np.divide(numerator, denominator, out=missing, where=known)
-    return missing
+    ratio: Floats = np.empty_like(numerator)
+    ratio.fill(np.nan)
+    return np.divide(numerator, denominator, out=ratio, where=known)
 
 
 def _centroid(found: Containment, claims: Floats, cosines: Floats, roots: Floats | None) -> Floats:

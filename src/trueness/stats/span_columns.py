@@ -43,7 +43,7 @@ NUMBERS = (
     "tol_low",
     "tol_high",
 )
-_CHUNK_BYTES = 16_000_000
+_CHUNK_BYTES = 12_000_000
 _NEAR_NULL = 2.0 * (1.0 - NEAR_COSINE)
 """Two rows of a cosine c leave a squared singular value of 1 - c or below, and rounding."""
 _ARRAYS = 3
@@ -200,9 +200,10 @@ def _fill_smooth(
     _write_all(columns, sets, found)
     for name, axis in span_axes(found, products.claims, found.cosines).items():
         columns.axes[name][sets] = axis if axis.ndim > 1 else axis[:, None]
-    columns.axes["gain"][sets] = np.where(
-        found.verdict == MEASURED, columns.axes["gain"][sets], np.nan
-    )
+    if found.verdict.any():
+        columns.axes["gain"][sets] = np.where(
+            found.verdict == MEASURED, columns.axes["gain"][sets], np.nan
+        )
     if columns.influence is not None and rows.shape[1] > 1:
         influence = leave_one_out(found, products.claims, rules).influence
         influence[found.verdict != MEASURED] = np.nan
@@ -224,16 +225,13 @@ def _twins(found: Containment, rules: SpanRules) -> Bools:
 
 
 def _write_all(columns: SpanColumns, sets: Ints | slice, found: Containment) -> None:
-    measured = found.verdict == MEASURED
-    open_space = found.verdict != WHOLE_SPACE
-    whole = bool(open_space.all())
     columns.code[sets] = found.verdict
     columns.rank[sets] = found.rank[:, None]
     columns.retained[sets] = found.retained[:, None]
     gap = found.cutoff.gap / found.sigma[:, 0]
     values = {
-        "energies": np.where(measured, found.energy, np.nan),
-        "explained": np.where(measured, found.explained, np.nan),
+        "energies": found.energy,
+        "explained": found.explained,
         "noise_bound": found.cutoff.noise_bound[:, None],
         "cutoff_gap": gap[:, None],
         "low": found.low,
@@ -241,8 +239,13 @@ def _write_all(columns: SpanColumns, sets: Ints | slice, found: Containment) -> 
         "tol_low": found.tol_low,
         "tol_high": found.tol_high,
     }
+    if found.verdict.any():
+        whole = found.verdict == WHOLE_SPACE
+        values = {name: np.where(whole, np.nan, value) for name, value in values.items()}
+        for name in ("energies", "explained"):
+            values[name] = np.where(found.verdict == MEASURED, values[name], np.nan)
     for name, value in values.items():
-        columns.numbers[name][sets] = value if whole else np.where(open_space, value, np.nan)
+        columns.numbers[name][sets] = value
 
 
 def _write(columns: SpanColumns, s: int, c: int, span: Span) -> None:
