@@ -238,7 +238,8 @@ def collected(
         )
         table = named(keyed(read_answers(out)))
     checked = [name for name in classes if name in given["checked"]]
-    few = f"of {len(classes)} conditions were checked against batches: {', '.join(checked)}"
+    named_ones = ", ".join(checked)
+    few = f"of {len(classes)} conditions these are checked when first asked: {named_ones}"
     return Asked(
         table=table,
         relations=relations,
