@@ -142,7 +142,8 @@ def run_on(
 ) -> Carried:
     """A study on a planted model, or on two; its requests cached in a folder of the test.
 
-    ``cut`` holds keys of tables of the declaration, or of its conditions by name, and less of them.
+    ``cut`` holds keys of tables of the declaration, or of its conditions by name, and less of them;
+    under the empty key fields of it.
     """
     monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path / "cache"))
     declaration = _cut(declared_study(study), cut or {})
@@ -172,4 +173,4 @@ def _cut(declaration: Declaration, cut: Mapping[str, Mapping[str, Any]]) -> Decl
     for name in cut.keys() & raw.keys():
         raw[name] = {**raw[name], **cut[name]}
     raw["condition"] = [{**c, **cut.get(c["name"], {})} for c in raw.get("condition", ())]
-    return replace(declaration, raw=raw)
+    return replace(declaration, raw=raw, **cut.get("", {}))

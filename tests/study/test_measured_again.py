@@ -13,7 +13,8 @@ from trueness.study.declarations import declared_study
 from trueness.study.detector import cells_of, contest
 from trueness.study.one_pass_scores import Looked
 from trueness.study.prefix_character import rows_of_relation
-from trueness.study.results import Record, read_result
+from trueness.study.results import Record, Result, read_result
+from trueness.study.second_model import SECOND, of_model
 from trueness.study.sweep import rows_of_sweep
 from trueness.table import read_answers
 
@@ -25,7 +26,8 @@ def asked_again(study: str) -> Asked:
     """The table of a result, as it was when it was measured."""
     declaration, result = declared_study(study), read_result(RESULTS / f"{study}.json")
     lines = (RESULTS / f"{study}.table.jsonl").read_text("utf-8").splitlines()
-    table = replace(read_answers([json.loads(line) for line in lines]), extractor=EXTRACTOR)
+    ours = of_model(tuple(map(json.loads, lines)), first_of(result))
+    table = replace(read_answers([dict(row) for row in ours]), extractor=EXTRACTOR)
     repeats = result.draws["repeats"]
     assert isinstance(repeats, int)
     return Asked(
@@ -40,8 +42,16 @@ def asked_again(study: str) -> Asked:
     )
 
 
+def first_of(result: Result) -> str | None:
+    """The model that decides, where two were asked."""
+    model = result.model or {}
+    return str(model["model"]) if SECOND in model else None
+
+
 def same(found: list[Record], study: str) -> None:
-    wanted = {str(row["name"]): plain(row) for row in read_result(RESULTS / f"{study}.json").rows}
+    result = read_result(RESULTS / f"{study}.json")
+    ours = of_model(result.rows, first_of(result))
+    wanted = {str(row["name"]): plain(row) for row in ours}
     again = {str(row["name"]): plain(row) for row in found}
     assert set(again) == set(wanted)
     for name, row in wanted.items():

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from planted import TextOnly, run_on
+from scipy.special import ndtri
 
 from trueness.backends.protocol import Request
+from trueness.collect import ask
 from trueness.stats.multiplicity import holm
+from trueness.study import asked as asking
+from trueness.study.declarations import declared_study
 from trueness.study.partitions import mean_record
 from trueness.table import bundled_relation
 
@@ -130,6 +134,40 @@ def test_a_null_effect_is_supported_no_more_often_than_its_level() -> None:
         adjusted = holm([float(str(c["p"])) for c in found])
         lows = [float(str(c["low"])) for c in found]
         n_supported += all(p <= 0.05 and low > 0 for p, low in zip(adjusted, lows, strict=True))
+    assert n_supported <= n_runs * 0.05 + 3 * (n_runs * 0.05 * 0.95) ** 0.5
+
+
+@pytest.mark.slow
+def test_two_hundred_scripted_runs_without_an_effect_keep_the_level(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Every prefix and every entity is harder or easier by itself; prose is no class apart."""
+    names = [f"prose_permuted_{relation}" for relation in ("capital", "language12")]
+    kept = tuple(c for c in declared_study("prefix-character").contrasts if c.name in names)
+    lows = [f"contrasts.{name}.low > 0 and contrasts.{name}.p_holm <= 0.05" for name in names]
+    whole: dict[str, Any] = {"contrasts": kept, "supported": " and ".join(lows)}
+    listed = ", ".join(f"shuffled:128@{i}" for i in range(1, 9))
+    cut = {
+        "": {**whole, "refuted": "draws.repeats < 0"},
+        "inputs": {"relations": ["capital", "language12"]},
+        "protocol": {"batch": 256},
+        "permuted": {"prefix": listed},
+        "repeated": {"prefix": ""},
+        "random": {"prefix": ""},
+    }
+    monkeypatch.setattr(
+        asking, "ask", lambda *given, **named: ask(*given, **{**named, "cache": None})
+    )
+    n_runs, n_supported = 200, 0
+    for number in range(n_runs):
+
+        def uneven(request: Request, _text: str, right: str | None, number: int = number) -> str:
+            item, _, condition = request.key
+            at = ndtri([chance(number, condition), chance(number, item)]).sum()
+            return str(right) if chance(number, request.key) < 1 / (1 + np.exp(-at)) else "the"
+
+        found = run_on(monkeypatch, tmp_path, "prefix-character", uneven, limit=8, cut=cut)
+        n_supported += found.result.reading.outcome.value == "supported"
     assert n_supported <= n_runs * 0.05 + 3 * (n_runs * 0.05 * 0.95) ** 0.5
 
 

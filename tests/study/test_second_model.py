@@ -46,6 +46,7 @@ def test_the_second_model_has_rows_and_contrasts_and_no_say(
     drawn = both.draws["second_model"]
     assert isinstance(drawn, dict)
     assert drawn["reading"] == "unresolved"
+    assert any(n.startswith("second model scripted:echo: unresolved") for n in both.notes)
     assert both.cost["requests"] == 2 * int(str(alone.cost["requests"]))
     n_rows = sum(map(len, declared_relations(declared_study("prefix-repair"), 10).values())) * 9
     assert len(carried.table) == 2 * n_rows
@@ -66,7 +67,10 @@ def test_a_second_model_that_cannot_be_asked_says_so() -> None:
     second = Found(rows=(), contrasts=empty, draws={}, notes=("why",), not_applicable="why")
     found = joined(declaration, first, second)
     assert found.draws["second_model"] == {"reading": "not_applicable"}
-    assert found.notes == ("second model: why",)
+    assert found.notes == (
+        "second model None: not_applicable by the same expressions; it decides nothing",
+        "second model: why",
+    )
     assert found.not_applicable is None
     lost = joined(declaration, Found((), {}, {}, not_applicable="no"), second)
     assert lost.not_applicable == "no"

@@ -73,6 +73,8 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
     if names[0] == names[1]:
         names[1] = f"{names[1]} (second)"
     seconds = _corrected(declaration, second)
+    read = _read(declaration, second, seconds)
+    said = f"second model {names[1]}: {read['reading']} by the same expressions; it decides nothing"
     return replace(
         first,
         rows=(*_tagged(first.rows, names[0]), *_tagged(second.rows, names[1], _PREFIX)),
@@ -80,8 +82,8 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
             name: {**record, SECOND: dict(seconds.get(name, {}))}
             for name, record in first.contrasts.items()
         },
-        draws={**first.draws, SECOND: _read(declaration, second, seconds)},
-        notes=(*first.notes, *(f"second model: {note}" for note in second.notes)),
+        draws={**first.draws, SECOND: read},
+        notes=(*first.notes, said, *(f"second model: {note}" for note in second.notes)),
         requests=first.requests + second.requests,
         forwards=first.forwards + second.forwards,
         model={**(first.model or {}), SECOND: dict(second.model or {})},
