@@ -115,11 +115,11 @@ def _blocks(result: Result, declaration: Declaration | None) -> Iterator[Block]:
         _TONES[outcome],
         tuple(_cautions(result, declaration)),
     )
-    yield from pictures_of(result)
     apart = [p for p in result.published if p.get("agrees") is False]
     rest = [p for p in result.published if p.get("agrees") is not False]
     if apart:
         yield _table("Published figures that did not come out", apart)
+    yield from pictures_of(result)
     dots = tuple(_dots(result.contrasts))
     if dots:
         yield IntervalDots(
