@@ -98,7 +98,21 @@ def calibrate(source: str, gate: Path, *more: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "evidence", [None, [], "", "  ", [""], ["", " \t"], [None], float("nan"), "[]", '[""]']
+    "evidence",
+    [
+        None,
+        [],
+        "",
+        "  ",
+        [""],
+        ["", " \t"],
+        [None],
+        float("nan"),
+        "[]",
+        '[""]',
+        "\u200b",
+        ["\u202e\ufeff"],
+    ],
 )
 def test_no_evidence_in_any_shape_is_a_state_and_no_energy(
     evidence: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -130,7 +144,7 @@ def test_evidence_that_is_no_text_is_refused_with_its_row(
     assert "row 2" in refused(capsys, "ground", written(tmp_path, *rows))
 
 
-@pytest.mark.parametrize("claim", ["", "  ", None, "\n\t"])
+@pytest.mark.parametrize("claim", ["", "  ", None, "\n\t", "\u200b \u202e\u202c", "\x00\xad"])
 def test_an_empty_claim_is_a_state(
     claim: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from trueness.study.populations import (
     supported,
 )
 from trueness.study.published import published_of
-from trueness.study.results import Outcome
+from trueness.study.results import Decisive, Outcome
 from trueness.study.saying import said
 from trueness.study.segments import SIZES, blocks, segmented
 from trueness.study.slices import HALUEVAL, Slice, slices_of
@@ -96,10 +96,10 @@ def test_the_sentence_of_an_outcome_is_filled_from_the_result() -> None:
     declaration = declared_study("C1")
     record = {"estimate": 0.5771, "low": None, "high": 0.6}
     fields = {"contrasts": [{"name": c.name, **record} for c in declaration.contrasts]}
-    (sentence,) = said(declaration, Outcome.SUPPORTED, fields)
+    (sentence,) = said(declaration, Decisive(Outcome.SUPPORTED, ()), fields)
     assert "0.577 [(not measured), 0.600]" in sentence
     with pytest.raises(InputError, match="leads to no field"):
-        said(declaration, Outcome.REFUTED, {"contrasts": []})
+        said(declaration, Decisive(Outcome.REFUTED, ()), {"contrasts": []})
 
 
 def test_a_sentence_with_a_blank_that_leads_nowhere_is_refused() -> None:

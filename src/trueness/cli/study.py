@@ -104,7 +104,9 @@ def study(
     write_result(result, path, table=carried.table)
     _output.note(f"wrote {path}")
     reading = reading_of(result)
-    _output.write_readings({name: reading}, shown, title=f"{result.mark}{name}: {declaration.question}")
+    _output.write_readings(
+        {name: reading}, shown, title=f"{result.mark}{name}: {declaration.question}"
+    )
     applies = result.reading.outcome is not Outcome.NOT_APPLICABLE
     done = Exit.DONE if applies else Exit.NOTHING_MEASURED
     if as_json:
@@ -155,8 +157,7 @@ def _words(plan: dict[str, object]) -> list[str]:
 
 def _sentence(result: "Result", declaration: "Declaration") -> str:
     if not result.reading.expressions:
-        why = " ".join(result.notes) or "see its notes"
-        return f"not applicable: {why}"
+        return f"not applicable: {result.notes[0] if result.notes else 'see its notes'}"
     marks = [] if result.citable else ["not citable"]
     marks += ["partial"] if result.partial else []
     marks += ["code differs from its commit"] if result.dirty else []

@@ -167,6 +167,7 @@ def paired(scored: Scored, column: str, *, level: float = 0.95) -> dict[str, Jso
         "ties": found.ties,
         "p": float(found.p_two_sided) if pairs else None,
         "state": (State.MEASURED if pairs else State.NO_EVIDENCE).value,
+        **({} if pairs else {"where": "no source has a measured claim of either label"}),
     }
 
 
@@ -221,6 +222,11 @@ def generator(protocol: Protocol) -> np.random.Generator:
     return np.random.default_rng([protocol.seed, _BOOTSTRAP])
 
 
+def too_few(n_groups: int) -> str:
+    """Why so few sources have no interval."""
+    return f"{n_groups} sources are fewer than {MIN_CLUSTERS}: no interval"
+
+
 def _tested(
     rows: tuple[Floats, Bools, Ints],
     statistic: Statistic,
@@ -237,8 +243,11 @@ def _tested(
     estimate = statistic.point(risk, wrong)
     estimate -= 0.0 if other is None else statistic.point(other, wrong)
     if n_groups < MIN_CLUSTERS:
-        why = f"{n_groups} sources are fewer than {MIN_CLUSTERS}: no interval"
-        return {**_none(State.NOT_APPLICABLE, why), "estimate": estimate, **size}
+        return {
+            **_none(State.NOT_APPLICABLE, too_few(n_groups)),
+            "estimate": estimate,
+            **size,
+        }
     made = [
         statistic.resampled(
             column, wrong, groups, rng=generator(protocol), n_resamples=protocol.resamples

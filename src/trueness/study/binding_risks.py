@@ -7,6 +7,7 @@ import numpy as np
 from trueness.backends.entailment import Entailer, judge_pairs
 from trueness.study.claim_features import ENERGY
 from trueness.study.crossed import BASELINES, Crossed, Floats, Ints, kept
+from trueness.study.measurable import check_supported
 from trueness.study.negatives import Negatives, deranged
 from trueness.study.results import Record
 from trueness.study.searched import hard_centroid
@@ -78,6 +79,7 @@ def foreign_risks(
     mapping
         One for each population and measure, a list a column.
     """
+    check_supported(part)
     right = np.array([_is_right(part, row) for row in range(len(part.table))])
     crossed = Crossed.of(part.table, right)
     pool = crossed.pool([_source(part, row) for row in crossed.rows.tolist()])

@@ -21,6 +21,7 @@ from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
+from trueness.study.measurable import check_supported
 from trueness.study.protocol import Protocol
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
@@ -130,7 +131,14 @@ def _slices(declaration: Declaration, inputs: Inputs, *, seed: int, most: int) -
 
 
 def _supported(part: Slice) -> Slice:
-    """One supported claim a source, the first."""
+    """One supported claim a source, the first.
+
+    Raises
+    ------
+    NothingToMeasureError
+        When there is none with evidence.
+    """
+    check_supported(part)
     seen: set[str] = set()
     labels = part.table.label
     kept = []

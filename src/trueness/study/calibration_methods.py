@@ -164,7 +164,10 @@ def contrasts_of(rows: Sequence[Mapping[str, Any]], settings: Settings) -> dict[
             "state": State.MEASURED.value,
         }
         if not cells:
-            found[method] = {**absent("too few sources"), "beyond": None}
+            wanted = min(settings.sizes) + _KEPT
+            there = max((int(r["sources"]) for r in rows), default=0)
+            why = f"too few sources with a number: {there}; wanted {wanted}"
+            found[method] = {**absent(why), "beyond": None}
     found["resplits"] = {"n": settings.resplits, "state": State.MEASURED.value}
     return found
 

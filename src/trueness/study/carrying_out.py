@@ -1,20 +1,26 @@
 """A study from its declaration to its record."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, plain
+from trueness.contract.states import State
 from trueness.stats.multiplicity import holm
 from trueness.study import provenance
+from trueness.study.assessed import absent
 from trueness.study.declarations import Declaration, declared_study
 from trueness.study.expressions import evaluate
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
+from trueness.study.measurable import NothingToMeasureError
+from trueness.study.published import published_of
 from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result
 from trueness.study.runners import runner_of
 from trueness.study.saying import said
 from trueness.study.task import Progress, Task
+
+_MEASURED = State.MEASURED.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +67,16 @@ def carry_out(
     code = provenance.code_of()
     start = time.monotonic()
     chosen = inputs or Inputs()
-    found = runner_of(name)(
-        Task(
-            declaration=declaration,
-            inputs=chosen,
-            seed=seeded,
-            repeats=repeats,
-            progress=progress,
-        )
+    task = Task(
+        declaration=declaration, inputs=chosen, seed=seeded, repeats=repeats, progress=progress
     )
+    try:
+        found = runner_of(name)(task)
+    except NothingToMeasureError as error:
+        found = _nothing(task, str(error))
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)
+    found = _applicable(found, contrasts)
     reading = _reading(declaration, found, contrasts)
     sentence = said(declaration, reading, {"contrasts": contrasts, "draws": found.draws})
     result = Result(
@@ -92,7 +97,7 @@ def carry_out(
         published=found.published,
         reading=reading,
         cost=_cost(found, seconds),
-        notes=(*sentence, *_swapped(chosen), *found.notes),
+        notes=_notes(sentence, found, chosen),
         data=found.data,
         protocols=found.protocols,
     )
@@ -130,6 +135,41 @@ def decide(declaration: Declaration, fields: object) -> Decisive:
     lesser = () if outcome is Outcome.SUPPORTED else declaration.also
     tried = tuple(evaluate(each.when, document) for each in lesser)
     return Decisive(outcome, (supported, refuted, *tried))
+
+
+def _nothing(task: Task, why: str) -> Found:
+    """What a study leaves that has nothing to measure."""
+    return Found(
+        rows=(),
+        contrasts={c.name: absent(why) for c in task.declaration.contrasts},
+        draws={"repeats": task.repeats},
+        notes=(why,),
+        published=published_of(task.declaration, {"rows": []}),
+        not_applicable=why,
+    )
+
+
+def _applicable(found: Found, contrasts: tuple[Record, ...]) -> Found:
+    """The same, or not applicable where every contrast says why it holds no number."""
+    states = [c.get("state") for c in contrasts]
+    known = any(c.get(name) is not None for c in contrasts for name in ("estimate", "beyond"))
+    if found.not_applicable is not None or known or not all(states) or _MEASURED in states:
+        return found
+    reasons: dict[str, list[str]] = {}
+    for c in contrasts:
+        where = c.get("where")
+        why = where if isinstance(where, str) and where else str(c["state"]).lower()
+        reasons.setdefault(why.removeprefix("not run: "), []).append(str(c["name"]))
+    said = "; ".join(f"{why} ({', '.join(names)})" for why, names in reasons.items())
+    why = f"no contrast could be measured: {said}"
+    return replace(found, not_applicable=why, notes=(f"{why}.", *found.notes))
+
+
+def _notes(sentence: tuple[str, ...], found: Found, inputs: Inputs) -> tuple[str, ...]:
+    """The declared sentence, or why there is none, before what else must be said."""
+    if found.not_applicable is not None:
+        return (*found.notes, *_swapped(inputs))
+    return (*sentence, *_swapped(inputs), *found.notes)
 
 
 def _reading(declaration: Declaration, found: Found, contrasts: tuple[Record, ...]) -> Decisive:

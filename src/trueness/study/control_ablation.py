@@ -9,7 +9,15 @@ from trueness.contract.states import State
 from trueness.stats.cluster_auroc import MIN_CLUSTERS
 from trueness.stats.logistic import RidgeLogistic, fit_ridge_logistic
 from trueness.stats.sentence_features import COVERAGE, ENERGY, SETS, SIMILARITY, STRUCTURAL
-from trueness.study.assessed import AUROC, assessed, auroc, difference, generator, percentile
+from trueness.study.assessed import (
+    AUROC,
+    assessed,
+    auroc,
+    difference,
+    generator,
+    percentile,
+    too_few,
+)
 from trueness.study.claim_features import LENGTH, claim_features
 from trueness.study.controls import Control, Numbers, scored
 from trueness.study.populations import LABELLED, NEAREST, Bench
@@ -195,7 +203,8 @@ def importance(part: Scored, members: Sequence[str], protocol: Protocol) -> dict
     size: dict[str, Json] = {"unit": "source", "n": n_groups, "n_rows": len(wrong)}
     if wrong.all() or not wrong.any() or n_groups < MIN_CLUSTERS:
         gap = dict.fromkeys(("estimate", "low", "high", "p", "p_holm"))
-        return {**size, **gap, "state": State.NOT_APPLICABLE.value}
+        why = too_few(n_groups) if wrong.any() and not wrong.all() else "a class is empty"
+        return {**size, **gap, "state": State.NOT_APPLICABLE.value, "where": why}
     table = np.column_stack(list(part.columns.values()))
     given = part.columns[_GIVEN]
     moving = [list(part.columns).index(name) for name in members]

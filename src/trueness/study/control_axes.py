@@ -11,7 +11,14 @@ from trueness.sensors.energy.foreign import foreign_levels
 from trueness.sensors.energy.params import Params
 from trueness.stats.cluster_auroc import MIN_CLUSTERS
 from trueness.stats.span_item import SpanItem
-from trueness.study.assessed import PARTIAL, assessed, difference, generator, percentile
+from trueness.study.assessed import (
+    PARTIAL,
+    assessed,
+    difference,
+    generator,
+    percentile,
+    too_few,
+)
 from trueness.study.claim_features import ENERGY, claim_features, column_of
 from trueness.study.control_ranks import ranked
 from trueness.study.controls import Control, Numbers, scored
@@ -173,13 +180,15 @@ def _bias(
     }
     if not len(counts):
         gap = dict.fromkeys(("estimate", "low", "high", "p", "p_holm"))
-        return {**head, **gap, "state": State.NO_EVIDENCE.value}
+        why = "no supported claim has a number on foreign evidence"
+        return {**head, **gap, "state": State.NO_EVIDENCE.value, "where": why}
     estimate = float(sums.sum() / counts.sum())
     head["mean_foreign"] = float(part.columns["foreign"][there].mean())
     head["mean_chance"] = float(part.columns["chance"][there].mean())
     if len(counts) < MIN_CLUSTERS:
         gap = dict.fromkeys(("low", "high", "p", "p_holm"))
-        return {**head, **gap, "estimate": estimate, "state": State.NOT_APPLICABLE.value}
+        state = {"state": State.NOT_APPLICABLE.value, "where": too_few(len(counts))}
+        return {**head, **gap, "estimate": estimate, **state}
     drawn = generator(protocol).integers(0, len(counts), (protocol.resamples, len(counts)))
     means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
     return {**head, **percentile(means, estimate, 0.0, protocol)}

@@ -84,17 +84,17 @@ def _rivals(parts: Mapping[str, Scored], protocol: Protocol) -> Numbers:
             for each, record in apart.items()
         ]
         best = _best(part)
-        contrasts[name] = {**apart[best], "rival": best}
+        contrasts[name] = {**apart[best or _ALL[0]], "rival": best}
     said = "The best rival is picked on the rows that it is compared on, which favours it."
     return Numbers(rows, contrasts, (said,))
 
 
-def _best(part: Scored) -> str:
-    """The rival with the largest AUROC on the rows that all of them have."""
+def _best(part: Scored) -> str | None:
+    """The rival with the largest AUROC on the rows that all of them have; None without both."""
     there = np.isfinite(np.stack([part.columns[each] for each in _ALL])).all(axis=0)
     wrong = part.unsupported[there]
     if wrong.all() or not wrong.any():
-        return _ALL[0]
+        return None
     return max(_ALL, key=lambda each: auroc(part.columns[each][there], wrong))
 
 

@@ -20,6 +20,7 @@ from trueness.study.crossed import Crossed, Floats
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready, vectors_of
 from trueness.study.found import Found
+from trueness.study.measurable import check_supported
 from trueness.study.results import Record
 from trueness.study.slices import SUPPORTED, Slice
 from trueness.study.task import Progress, Task
@@ -183,6 +184,7 @@ class _Moved:
         right = ~part.unsupported
         if parts is not None:
             right &= np.array([word == SUPPORTED for word in parts.values()], np.bool_)
+        check_supported(part)
         crossed = Crossed.of(part.table, right)
         reworded: dict[str, Floats] = {}
         if part.embedder is None:

@@ -10,6 +10,7 @@ from trueness.backends.weights import cache_dir
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.study.declarations import Declaration
+from trueness.study.measurable import check_measurable
 from trueness.study.slices import Slice, embedded, embedder_of, slices_of
 from trueness.study.task import Progress, Task
 
@@ -38,7 +39,7 @@ class Ready:
         return dict(self.embedder.identity)
 
 
-def ready(task: Task, *, more: Sequence[Slice] = ()) -> Ready:
+def ready(task: Task, *, more: Sequence[Slice] = (), measured: bool = True) -> Ready:
     """The slices of a run with a vector beside every text.
 
     Parameters
@@ -47,18 +48,25 @@ def ready(task: Task, *, more: Sequence[Slice] = ()) -> Ready:
         ``seed``, ``most``: as in `slices_of`.
     more : sequence of Slice
         Further slices, beside the shipped ones alone: a file or a world stands for itself.
+    measured : bool
+        Whether at least one claim must be measurable.
 
     Raises
     ------
     InputError
         When a model is named that is not asked.
+    NothingToMeasureError
+        When no claim can be measured.
     """
     task.only("data", "embedder", "world")
     parts = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
     if task.inputs.data is None and task.inputs.world is None:
         parts = (*parts, *more)
     embedder = embedder_of(parts, task.inputs)
-    return Ready(tuple(vectors_of(part, embedder, task.progress) for part in parts), embedder)
+    found = tuple(vectors_of(part, embedder, task.progress) for part in parts)
+    if measured:
+        check_measurable(found)
+    return Ready(found, embedder)
 
 
 def vectors_of(part: Slice, embedder: Embedder, progress: Progress | None) -> Slice:

@@ -255,7 +255,7 @@ def _matching(guard: Guard, rng: np.random.Generator) -> Ints:
     graph = csr_array((np.ones(len(columns), dtype=np.int8), columns, starts), shape=(n, n))
     found = maximum_bipartite_matching(graph, perm_type="column")
     if (found < 0).any():
-        raise _impossible(guard.pool, "no assignment gives every claim foreign evidence")
+        raise _unassigned(guard.pool, [len(row) for row in rows])
     taken: Ints = order[found].astype(np.int64)
     return taken
 
@@ -263,6 +263,21 @@ def _matching(guard: Guard, rng: np.random.Generator) -> Ints:
 def _check_halves(pool: Pool, mode: str) -> None:
     if not len(pool) or 2 * pool.largest_source()[1] > len(pool):
         raise _impossible(pool, f"{mode} needs every source to hold at most half of the items")
+
+
+def _unassigned(pool: Pool, choices: Sequence[int]) -> NoNegativePossible:
+    """Why no assignment is there: mostly claims whose evidence every other source shares."""
+    alone = sum(n == 0 for n in choices)
+    if not alone:
+        return _impossible(pool, "no assignment gives every claim foreign evidence")
+    name, size = pool.largest_source()
+    msg = (
+        f"no assignment gives every claim foreign evidence: for {alone} of {len(pool)} all other "
+        "evidence is of their own source or shares a passage with their own. Take passages that "
+        "stand everywhere out, add items of other sources, or use a mode that leaves claims "
+        "unmatched."
+    )
+    return NoNegativePossible(msg, largest_source=name, size=size, n=len(pool))
 
 
 def _impossible(pool: Pool, why: str) -> NoNegativePossible:

@@ -16,6 +16,7 @@ from trueness.contract.serial import Json
 from trueness.sensors.claims import vectors_of
 from trueness.study.embedded_inputs import vectors_of as with_vectors
 from trueness.study.guards import Pool
+from trueness.study.measurable import check_measurable
 from trueness.study.negatives import Negatives, deranged
 from trueness.study.protocol import Protocol
 from trueness.study.searched import evidence_centroids, hard_centroid
@@ -100,15 +101,22 @@ class Bench:
 
 
 def opened(task: Task) -> Bench:
-    """Data read, embedded and put into populations; ``repeats`` are groups of each slice."""
+    """Data read, embedded and put into populations; ``repeats`` are groups of each slice.
+
+    Raises
+    ------
+    NothingToMeasureError
+        When no claim can be measured.
+    """
     task.only("data", "embedder", "world")
     found = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
     embedder = embedder_of(found, task.inputs)
     populations: dict[str, Population] = {}
     absent: dict[str, str] = {}
-    for part in found:
-        ready = with_vectors(part, embedder, task.progress)
-        for made in populations_of(ready, seed=task.seed, absent=absent):
+    ready = [with_vectors(part, embedder, task.progress) for part in found]
+    check_measurable(ready)
+    for part in ready:
+        for made in populations_of(part, seed=task.seed, absent=absent):
             populations.setdefault(made.name, made)
     return Bench(
         task,

@@ -22,6 +22,7 @@ from trueness.study.crossed import Crossed, Floats, Ints, kept
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
+from trueness.study.measurable import check_supported
 from trueness.study.protocol import Protocol
 from trueness.study.results import Record
 from trueness.study.searched import hard_centroid
@@ -78,6 +79,7 @@ def run(task: Task) -> Found:
     settings = Settings.of(task.declaration, task.seed)
     found = ready(task)
     (part,) = found.slices
+    check_supported(part)
     crossed = Crossed.of(part.table, ~part.unsupported)
     task.say(f"changing the evidence of {len(crossed)} claims")
     table = tuple(_measured(crossed, settings, task.seed))

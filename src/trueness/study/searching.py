@@ -19,6 +19,7 @@ from trueness.study.crossed import Crossed
 from trueness.study.declarations import Declaration
 from trueness.study.embedded_inputs import levels, ready
 from trueness.study.found import Found
+from trueness.study.measurable import check_supported
 from trueness.study.negatives import rate_name, sample_to_read
 from trueness.study.protocol import Protocol
 from trueness.study.published import published_of
@@ -71,6 +72,7 @@ def run(task: Task) -> Found:
     settings = Settings.of(task.declaration, task.seed)
     found = ready(task)
     (part,) = found.slices
+    check_supported(part)
     crossed = Crossed.of(part.table, ~part.unsupported)
     task.say(f"measuring {len(crossed)} claims against {len(crossed)} sources")
     grid = crossed.grid()

@@ -180,6 +180,13 @@ def _own(path: Path, most: int) -> Slice:
                 "(supported or unsupported) and group. Add it."
             )
             raise InputError(msg)
+    gone = [row for row in range(len(table)) if table.group is None or not table.group[row]]
+    if gone:
+        msg = (
+            f"{path.name} names no group in {len(gone):,} of its {len(table):,} rows, first row "
+            f"{table.row_number[gone[0]]}; a study keeps sources whole. Fill the column."
+        )
+        raise InputError(msg)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return _limited(Slice("own", table, digest, "the user's", {}), most)
 

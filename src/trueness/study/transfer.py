@@ -1,7 +1,7 @@
 """C7: a threshold made with one embedder, used with another."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from typing import Any, TypeAlias
@@ -29,6 +29,7 @@ from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.lsa import LsaEmbedder
+from trueness.study.measurable import check_supported
 from trueness.study.protocol import Protocol, scored_of
 from trueness.study.results import Record
 from trueness.study.searched import hard_centroid
@@ -77,6 +78,7 @@ def run(task: Task) -> Found:
     task.only("data", "embedder", "world")
     settings = Settings.of(task.declaration, task.seed)
     (part,) = slices_of(task.declaration.slices, task.inputs, seed=task.seed, most=task.repeats)
+    check_supported(part)
     opened, missing = _opened(part, task.inputs, settings)
     groups = sorted(set(part.groups))
     order = np.random.default_rng(task.seed).permutation(len(groups))
@@ -243,6 +245,7 @@ def _measured(
     name: str, embedder: Embedder, table: EvidenceTable, part: Slice, first: set[str]
 ) -> Record:
     """Energies of supported claims on their own and on the nearest foreign evidence."""
+    check_supported(replace(part, table=table))
     crossed = Crossed.of(table, ~part.unsupported)
     near = hard_centroid(crossed.pool(), crossed.claims(), crossed.centroids())
     places = near.matched

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from unicodedata import category
 
 import numpy as np
 
@@ -40,6 +41,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """Ours → what is accepted for it, in any case; the first that a source has is taken."""
 _REQUIRED = ("claim", "evidence")
 _SHOWN = 60
+_UNSEEN = frozenset({"Cc", "Cf"})
+"""Categories of characters that are never drawn: controls, and marks of direction and width."""
 
 
 def read_evidence(
@@ -98,7 +101,7 @@ def read_evidence(
     taken = set(roles.values()) | ({weights} if weights is not None else set())
     table = EvidenceTable(
         item=items,
-        claim=opened.answers(roles["claim"]),
+        claim=opened.answers(roles["claim"]).map(_visible),
         evidence=Column.of(texts for texts, _ in cells),
         row_number=np.asarray(opened.row_numbers, np.int64),
         whole=np.array([whole for _, whole in cells], np.bool_),
@@ -188,6 +191,12 @@ def _named(text: str) -> str | None:
     return text if text.strip() else None
 
 
+def _visible(text: str) -> str:
+    """A text as it stands; empty where it holds nothing but spaces and marks that nobody sees."""
+    seen = any(c > " " and category(c) not in _UNSEEN and not c.isspace() for c in text)
+    return str(text) if seen else ""
+
+
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names)) or "no columns"
 
@@ -199,7 +208,7 @@ def _passages(source: CellSource, name: str, row: int) -> tuple[tuple[str, ...] 
     if callable(tolist):
         value = tolist()
     where = f"row {source.row_numbers[row]}, column {name!r}"
-    if _is_nothing(value) or (isinstance(value, str) and not value.strip()):
+    if _is_nothing(value) or (isinstance(value, str) and not _visible(value)):
         return None, False
     if isinstance(value, str) and not isinstance(value, Constant):
         listed = _listed_in(str(value), where)
@@ -261,7 +270,7 @@ def _text(where: str, value: object) -> str:
     if _is_nothing(value):
         return ""
     if isinstance(value, str) and not isinstance(value, Constant):
-        return str(value)
+        return _visible(value)
     raise _no_text(where, value)
 
 
