@@ -221,3 +221,29 @@ def test_a_reading_goes_out_and_comes_back() -> None:
         assert found.fingerprint != measured(name, rows(), level=0.9).fingerprint
     with pytest.raises(InputError, match="level"):
         measured("baseline.max_p", rows(), level=0.1)
+
+
+@pytest.mark.parametrize("name", [*LAW, *STATE])
+def test_a_reading_says_what_it_does_not_say(name: str) -> None:
+    found = measured(name, rows()) if name in LAW else measured(name, with_states())
+    assert "not whether" in found.statement
+    assert ("sure" in found.statement) is (name in LAW)
+
+
+@pytest.mark.parametrize("name", LAW)
+def test_of_a_server_two_numbers_are_points_and_the_others_are_not(name: str) -> None:
+    told: dict[str, Any] = {"one_pass": {"numbers": ["max_p", "margin"], "n_listed": 20}}
+    plain = [{"item": "q", "answer": "a", "observer": [0.5, 0.25]}]
+    found = measured(name, replace(read_answers(plain), observed=told))
+    points = {"baseline.max_p": 0.5, "baseline.margin": 0.25}
+    assert found.value == points.get(name)
+    assert (found.state is State.MEASURED) is (name in points)
+    if name not in points:
+        assert "an interval alone" in (found.reason or "")
+    unsaid = measured(
+        name, read_answers(plain)
+    )  # two numbers of something else are no two of these
+    assert unsaid.state is State.NOT_APPLICABLE
+    strange = [{"item": "q", "answer": "a", "observer": [0.5, 0.75]}]
+    broken = measured(name, replace(read_answers(strange), observed=told))
+    assert broken.state is (State.DEGENERATE if name in points else State.NOT_APPLICABLE)

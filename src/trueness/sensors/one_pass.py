@@ -162,7 +162,8 @@ def _law(
 
 def _distance(name: str, proxy: str, unit: str, fit: Callable[[Floats], Fitted]) -> Instrument:
     contract = _contract(name, proxy, unit, _WORSE, top=1e300, blind=_STATE)
-    measure = partial(measure_items, contract=contract, look=_by_state(fit))
+    says = "how unusual a prompt's state is among those of others, not whether the answer is right"
+    measure = partial(measure_items, contract=contract, look=_by_state(fit), says=says)
     return Instrument(contract, Params, measure, TABLE="answers", NEEDS_VECTORS=False)
 
 

@@ -99,6 +99,7 @@ def measure_items(
     *,
     contract: Contract,
     look: Callable[[Items], Seen | str],
+    says: str = "how sure one pass was, not whether it was right",
 ) -> Reading:
     """The reading: the mean over measured items, its interval, states, blocks.
 
@@ -110,6 +111,8 @@ def measure_items(
     contract : Contract
     look : callable
         What is seen of every item, or why nothing can be.
+    says : str
+        What the number tells and what not, in a few words.
 
     Raises
     ------
@@ -133,7 +136,7 @@ def measure_items(
     identity = _identity(items.table)
     text = (
         f"{contract.sensor} is {value:.4g} on average ({n:,} items): {contract.unit}. "
-        "It says how sure one pass was, not whether it was right."
+        f"It says {says}."
         if value is not None
         else f"Nothing was measured: {reason}."
     )
