@@ -154,3 +154,18 @@ def test_made_claims_share_their_source_so_one_of_each_source_is_the_unit() -> N
         calibrate(
             right, unsupported="random", budget=0.05, group="source", unit="item", embedder=letters
         )
+
+
+def test_weights_go_with_the_evidence_that_is_exchanged() -> None:
+    right = [
+        {**r, "w": [1.0 + k for k in range(len(r["evidence"]))]}
+        for r in rows()
+        if r["label"] == "supported"
+    ]
+    how: dict[str, Any] = {"group": "source", "embedder": letters, "revision": "1"}
+    made = calibrate(
+        right, unsupported="random", budget=0.05, sensor="energy.weighted", weights="w", **how
+    )
+    assert made.sensor == "energy.weighted"
+    with pytest.raises(InputError, match="does not read it"):
+        calibrate(right, unsupported="random", budget=0.05, weights="w", **how)

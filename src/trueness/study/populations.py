@@ -157,7 +157,7 @@ def against(part: Slice | Population, negatives: Negatives, name: str, data: str
     evidence = [*range(n), *negatives.evidence_from[taken].tolist()]
     items = [str(table.item[i]) for i in range(n)]
     wrong = np.arange(len(claims)) >= n
-    sentences = table.sentences
+    sentences, weights = table.sentences, table.weights
     made = EvidenceTable(
         item=Column.of([*items, *(f"{items[i]} ~ {items[j]}" for i, j in
                                   zip(taken, evidence[n:], strict=True))]),
@@ -167,6 +167,7 @@ def against(part: Slice | Population, negatives: Negatives, name: str, data: str
         whole=np.zeros(len(claims), np.bool_),
         group=None if table.group is None else Column.of(table.group[i] for i in claims),
         sentences=None if sentences is None else Column.of(sentences[i] for i in claims),
+        weights=None if weights is None else Column.of(weights[j] for j in evidence),
         vectors=table.vectors,
     )  # fmt: skip
     how = {k: v for k, v in negatives.to_dict().items() if k != "evidence_from"}
