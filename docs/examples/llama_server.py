@@ -15,6 +15,7 @@ def main(port: int) -> None:
     given.model.path = str(path_of("embedded"))
     given.hostnames, given.port, given.ui = ["127.0.0.1"], port, False
     given.n_parallel, given.n_ctx = 1, 1024  # one question at a time: the same answer every time
+    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1  # several wait for each other
     given.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     given.verbosity = -1
     server = xllamacpp.Server(given)

@@ -17,7 +17,7 @@ def llama_server(*, slots: int = 2, embeddings: bool = False) -> Iterator[str]:
     given = xllamacpp.CommonParams()
     given.model.path = str(path_of("embedded"))
     given.n_parallel, given.n_ctx = slots, slots * 512
-    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 2
+    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
     given.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
     given.hostnames, given.port, given.api_keys, given.ui = ["127.0.0.1"], 0, [KEY], False
     given.n_threads_http, given.verbosity = 8, -1
