@@ -43,7 +43,7 @@ NUMBERS = (
     "tol_low",
     "tol_high",
 )
-_CHUNK_BYTES = 12_000_000
+_CHUNK_BYTES = 16_000_000
 _NEAR_NULL = 2.0 * (1.0 - NEAR_COSINE)
 """Two rows of a cosine c leave a squared singular value of 1 - c or below, and rounding."""
 _ARRAYS = 3
