@@ -31,7 +31,11 @@ from trueness.cli.exits import Exit
     help="Prefixes to compare, e.g. none,prose:128,the:128; `none` is always asked.",
 )
 @click.option("--templates", metavar="LIST", help="Only these wordings, by number from 0.")
-@click.option("--inverse", is_flag=True, help="Ask the golds back as well.")
+@click.option(
+    "--inverse",
+    is_flag=True,
+    help="Ask answers back as well: the golds, or the model's own where there are none.",
+)
 @click.option(
     "--epochs", "-n", "--repeat", type=click.IntRange(min=1), help="Draws of each question."
 )

@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -23,6 +23,7 @@ from trueness.collect.keeping import Keeper, Progress
 from trueness.collect.means import first_tokens
 from trueness.collect.observers import ANSWERS, Observers, check_recorded
 from trueness.collect.observing import Observable
+from trueness.collect.own_answers import answers_given, back_plan, check_text
 from trueness.collect.planning import Plan, check_distinct, plan_of, protocol_of
 from trueness.collect.questions import Questionable
 from trueness.collect.requesting import Requests
@@ -81,7 +82,8 @@ def ask(
     templates : sequence of int or None
         Indices of wordings; None asks all of them.
     inverse : bool
-        Whether the golds are asked back, as relation ``NAME^-1``.
+        Whether answers are asked back, as relation ``NAME^-1``: the golds, or where none are known
+        the answers that the model gave under each condition, once they are there.
     batch_size : int
         Requests in one call of the model, and rows in one append. A model that streams gets all
         of them at once, and rows are appended as they arrive.
@@ -133,6 +135,7 @@ def ask(
     _check_decoding(temperature, top_p)
     plan = plan_of(relation, model, conditions, templates, inverse=inverse)
     rule = Observable.of(observable, model)
+    check_text(plan, rule.kind)
     check_recorded(rule.recorded, model, [b.condition for b in plan.bound])
     wants_laws = ANSWERS in rule.recorded
     begun_by = first_tokens(plan.items, model.tokenizer, ANSWERS) if wants_laws else {}
@@ -163,7 +166,8 @@ def ask(
             beside=Beside.of(model, plan.items.values()) if beside else None,
             observers=observers,
         )
-        asking.carry_out(checked)
+        trust = asking.carry_out(checked)
+        asking.ask_back(out, trust)
     tally.warnings.extend(observers.doubts)
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
     tally.warnings.extend(_doubt(out, temperature, epochs))
@@ -186,13 +190,27 @@ class Asking:
     progress: Progress | None
     beside: Beside | None
     observers: Observers
+    n_before: int = 0
+    """Rows that an earlier stage wanted."""
 
-    def carry_out(self, checked: Collection[str] | None) -> None:
+    def carry_out(self, checked: Collection[str] | None, trust: Trust | None = None) -> Trust:
         """Ask every condition; what one self-check finds holds for those that rest on it."""
-        trust = Trust()
+        trust = Trust() if trust is None else trust
         for bound in self.plan.bound:
             first_use = checked is None or bound.condition.name in checked
             trust &= self._collect(bound, Trust() if first_use else trust, checked=first_use)
+        return trust
+
+    def ask_back(self, table: Path, trust: Trust) -> None:
+        """Ask about the answers that were given where no right ones are known, by condition."""
+        relations = [relation.name for relation in self.plan.asked_back]
+        n_before = self._n_wanted
+        for bound in self.plan.bound if relations else ():
+            given = answers_given(table, bound.condition.name, relations)
+            plan = back_plan(self.plan, bound, given, self.model)
+            back = replace(self, plan=plan, beside=None, n_before=n_before)
+            back.carry_out(frozenset(), trust)
+            n_before = back._n_wanted  # noqa: SLF001 - another of its own kind
 
     def _collect(self, bound: Bound, trust: Trust, *, checked: bool) -> Trust:
         """Ask one condition; what is known of the model then."""
@@ -240,7 +258,7 @@ class Asking:
     @property
     def _n_wanted(self) -> int:
         each = (bound.condition.epochs(self.epochs) for bound in self.plan.bound)
-        return len(self.plan.items) * sum(each)
+        return self.n_before + len(self.plan.items) * sum(each)
 
 
 def _summary(

@@ -37,6 +37,8 @@ class Plan:
     aliases : mapping of condition to condition
         Those that ask exactly what another one asks.
     warnings : tuple of str
+    asked_back : tuple of Questionable
+        Relations without golds, whose answers as the model gives them are asked back.
     """
 
     items: Mapping[str, Question]
@@ -45,6 +47,7 @@ class Plan:
     bound: tuple[Bound, ...]
     aliases: Mapping[str, str]
     warnings: tuple[str, ...]
+    asked_back: tuple[Questionable, ...] = ()
 
     def lengths_under(self, bound: Bound) -> Sequence[int]:
         """Lengths by which the prompts of a condition are ordered: in characters for joined text.
@@ -72,7 +75,12 @@ def plan_of(
         For what cannot be asked: named, before the first request.
     """
     relations = relation if isinstance(relation, Sequence) else (relation,)
-    asked = [q for each in relations for q in questions(each, templates, inverse=inverse)]
+    own = tuple(r for r in relations if inverse and r.inverse_templates and not r.golds)
+    asked = [
+        q
+        for each in relations
+        for q in questions(each, templates, inverse=inverse and each not in own)
+    ]
     items = {question.item: question for question in asked}
     if twice := [item for item, n in Counter(q.item for q in asked).items() if n > 1]:
         msg = f"{twice[0]!r} is asked twice; list each entity and each relation once."
@@ -89,6 +97,7 @@ def plan_of(
         bound,
         {c.name: "none" for c in listed if c is not NONE and c.is_empty},
         tuple(_leaks(asked, bound)),
+        own,
     )
 
 
@@ -136,6 +145,7 @@ def protocol_of(
 ) -> Protocol:
     """How the answers under one condition come about, as its fingerprint is taken from it."""
     names = sorted({q.entity for q in plan.items.values()})
+    back = [text for relation in plan.asked_back for text in relation.inverse_templates]
     has_bos = model.tokenizer is not None and model.tokenizer.bos is not None
     fields: dict[str, Json] = {
         **model.identity,
@@ -150,7 +160,8 @@ def protocol_of(
         "condition": {**bound.facts, **_named(bound, names, plan)},
         "join": "text" if bound.ids is None else "ids",
         "bos": "prepended" if has_bos and bound.ids is not None else "none",
-        "templates": list(dict.fromkeys(q.template for q in plan.items.values())),
+        "templates": list(dict.fromkeys([*(q.template for q in plan.items.values()), *back])),
+        **({"inverse": "own answers"} if back else {}),
         "seed": settings.seed,
         "batch_policy": {
             "size": 1 if isinstance(model, Streaming) else settings.batch_size,

@@ -1,0 +1,114 @@
+"""Inverse questions about the model's own answers, where no right ones are declared.
+
+They are asked in a second stage, under each condition about the answers that were given under it.
+What was given is read from the table itself, so a run that was interrupted in either stage goes on.
+"""
+
+import json
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from trueness.backends.protocol import Model
+from trueness.collect.binding import Bound
+from trueness.collect.planning import Plan
+from trueness.collect.questions import Question, Questionable
+from trueness.collect.rendering import ANSWER, render
+from trueness.contract.errors import InputError
+from trueness.extract import extract, normalise_entity
+from trueness.table import Outcome
+
+INVERSE = "^-1"
+"""Ends the relation's name in the rows of inverse questions."""
+
+
+def check_text(plan: Plan, observable: str) -> None:
+    """Refuse to ask answers back that are not texts.
+
+    Raises
+    ------
+    InputError
+        When first tokens are the answers.
+    """
+    if plan.asked_back and observable == "first_token":
+        msg = (
+            f"relation {plan.asked_back[0].name!r} has no golds, so the model's own answers are "
+            "asked back, and a first token is no answer to ask about. Use --observe string, or "
+            "leave --inverse out."
+        )
+        raise InputError(msg)
+
+
+def back_plan(plan: Plan, bound: Bound, given: Mapping[str, Sequence[str]], model: Model) -> Plan:
+    """What is asked back under one condition.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of the run; its ``asked_back`` are the relations without golds.
+    bound : Bound
+    given : mapping of relation to answers
+        As `answers_given` reads them.
+    model : Model
+    """
+    asked = [q for each in plan.asked_back for q in _questions(each, given.get(each.name, ()))]
+    items = {question.item: question for question in asked}
+    encode = None if model.tokenizer is None else model.tokenizer.encode
+    lengths = array("L", (len(encode(q.prompt) if encode else q.prompt) for q in asked))
+    return replace(plan, items=items, names=tuple(items), lengths=lengths, bound=(bound,))
+
+
+def answers_given(table: Path, condition: str, relations: Sequence[str]) -> dict[str, list[str]]:
+    """The distinct answers of each relation under a condition, as they were written.
+
+    Of several spellings of one answer the first in the order of their characters is taken, so that
+    the order in which answers came never matters. Answers that cannot be asked about, of which no
+    visible character is left, are left out.
+
+    Parameters
+    ----------
+    table : path
+        Rows as `ask` writes them; the last line is whole.
+    condition : str
+    relations : sequence of str
+    """
+    found: dict[str, dict[str, str]] = {name: {} for name in relations}
+    with table.open("rb") as file:
+        for row in map(json.loads, file):
+            if row.get("condition") != condition or row.get("outcome") != Outcome.ANSWERED:
+                continue
+            texts = found.get(row.get("relation"))
+            if texts is not None:
+                text = _written(row.get("completion"), row["answer"])
+                key = str(row["answer"])
+                texts[key] = min(text, texts.get(key, text))
+    return {
+        name: sorted(text for text in texts.values() if _can_be_asked(text))
+        for name, texts in found.items()
+    }
+
+
+def _written(completion: str | None, key: str) -> str:
+    """The answer as it stands in a completion; its key where that is not known."""
+    raw = extract(completion, kind="short_cut").raw if completion else ""
+    return raw.strip() or key
+
+
+def _can_be_asked(text: str) -> bool:
+    return bool(normalise_entity(text)) and text.isprintable()
+
+
+def _questions(relation: Questionable, answers: Sequence[str]) -> tuple[Question, ...]:
+    name = f"{relation.name}{INVERSE}"
+    return tuple(
+        Question(
+            item=f"{name}|{answer}|{i}",
+            relation=name,
+            entity=answer,
+            template=template,
+            prompt=render(template, answer, slot=ANSWER),
+        )
+        for i, template in enumerate(relation.inverse_templates)
+        for answer in answers
+    )
