@@ -17,7 +17,7 @@ from trueness.study.carrying_out import carry_out, decide
 from trueness.study.declarations import declared_study
 from trueness.study.fibre_charts import Walked
 from trueness.study.inputs import Inputs
-from trueness.study.lifting import CONTROL, TARGETS, Place, Rules, contrasts_of
+from trueness.study.lift_places import CONTROL, TARGETS, Place, Rules, contrasts_of
 from trueness.study.results import Result
 
 N_TOKENS = 60

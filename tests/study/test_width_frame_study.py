@@ -13,9 +13,9 @@ from trueness.contract.errors import InputError
 from trueness.study import inside_inputs
 from trueness.study.carrying_out import carry_out, decide
 from trueness.study.declarations import declared_study
+from trueness.study.frame_cells import Cell, Pair, cells_of, contrast_of
 from trueness.study.inputs import Inputs
 from trueness.study.results import Result
-from trueness.study.width_frame import Cell, Pair, cells_of, contrast_of
 
 N_ENTRIES = 9
 
