@@ -21,6 +21,7 @@ from trueness.study.detector import cells_of, contest
 from trueness.study.one_pass_scores import BASELINES, LAW, Looked
 from trueness.study.results import Outcome
 from trueness.study.results import Result as StudyResult
+from trueness.study.saying import said
 from trueness.table import bundled_relation, read_answers
 
 
@@ -271,3 +272,30 @@ def test_without_an_effect_few_of_200_runs_find_one() -> None:
     ]
     assert sum(o is Outcome.SUPPORTED for o in outcomes) <= most
     assert sum(o is Outcome.REFUTED for o in outcomes) <= most
+
+
+@pytest.mark.parametrize(
+    ("collapse", "dispersed", "said_first"),
+    [(0, 2, "collapse detector: "), (3, 0, "one pass: "), (None, 1, "one pass: ")],
+)
+def test_a_lesser_finding_is_named_where_the_study_is_not_supported(
+    collapse: int | None, dispersed: int, said_first: str
+) -> None:
+    found = {
+        name: {"n_not_beaten": n, "n_ahead": 0, "best_rival": "max_p", "estimate": 0.1}
+        for name, n in (("collapse", collapse), ("dispersed", dispersed))
+    }
+    fields = {"contrasts": [{"name": n, **r} for n, r in found.items()], "draws": {}}
+    reading = decide(DECLARED, fields)
+    assert reading.outcome is Outcome.UNRESOLVED
+    (sentence,) = said(DECLARED, reading, fields)
+    assert sentence.startswith(said_first)
+    assert "max_p" in sentence
+
+
+def test_a_study_that_is_supported_says_nothing_less() -> None:
+    found = {n: {"n_not_beaten": 0, "n_ahead": 0} for n in ("collapse", "dispersed")}
+    fields = {"contrasts": [{"name": n, **r} for n, r in found.items()], "draws": {}}
+    reading = decide(DECLARED, fields)
+    assert (reading.outcome, len(reading.expressions)) == (Outcome.SUPPORTED, 2)
+    assert said(DECLARED, reading, fields) == (DECLARED.says("supported"),)
