@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from trueness.backends.protocol import Request
 from trueness.contract.errors import BackendError
 
 pytest.importorskip("transformers", reason="the extra 'local' is not installed")
@@ -53,3 +54,22 @@ def test_a_norm_of_no_known_form_is_refused(open_tiny: Make) -> None:
     engine.parts = replace(engine.parts, norm=Doubled())
     with pytest.raises(BackendError, match="Doubled has no known form"):
         exact_readout(engine)
+
+
+def test_twice_the_last_state_is_inert_and_moves_no_draw(open_tiny: Make) -> None:
+    """A norm without epsilon takes a power of two back to the last bit."""
+    model = open_tiny()
+    engine: Any = model._engine
+    engine.parts.norm.variance_epsilon = 0.0
+    requests = [
+        Request(("0", d, "none"), PROMPT, max_tokens=3, temperature=1.0, seed=d) for d in range(208)
+    ]
+    h = model.hidden_states([PROMPT] * 32)[0, -1, 0]
+    logits = model.next_logits(requests)
+    before = {r.key: r.text for r in model.complete(requests)}
+    for times in (1.0, 3.0):
+        with model.intervene("resid_out(2)", positions=(-1,), steps="prefill", delta=times * h):
+            assert model.next_logits(requests).tobytes() == logits.tobytes()
+            assert {r.key: r.text for r in model.complete(requests)} == before
+    with model.intervene("resid_out(2)", positions=(-1,), steps="prefill", delta=h[::-1].copy()):
+        assert {r.key: r.text for r in model.complete(requests)} != before
