@@ -103,11 +103,12 @@ print(json.dumps([spent, peak, done.returncode]))
 def run(*arguments: str) -> tuple[float, float]:
     """Seconds and peak MB of a Python process; one that fails stops the benchmark."""
     one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    inherited = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     done = subprocess.run(
         [sys.executable, "-c", _CHILD, sys.executable, *arguments],
         check=True,
         stdout=subprocess.PIPE,
-        env={**os.environ, **one_thread},
+        env={**inherited, **one_thread},  # modules are compiled once, as where they are installed
     )
     seconds, peak, code = json.loads(done.stdout)
     if code:

@@ -98,6 +98,8 @@ class TextStore:
     def _first_rows(self, table: str, word: str, n_rows: int) -> NDArray[np.int32]:
         """For every row the first row with the same text; -1 where there is none."""
         first = np.arange(n_rows, dtype=np.int32)
+        if self.n_apart(table, word) == n_rows:
+            return first
         later = self.arrays(
             f"SELECT t.r::INTEGER AS r, d.f::INTEGER AS f "  # noqa: S608 - names and rules of ours
             f"FROM (SELECT rowid AS r, {word} AS w FROM {table}) AS t "
@@ -111,6 +113,11 @@ class TextStore:
         )
         first[np.asarray(empty["r"])] = NULL
         return first
+
+    def n_apart(self, table: str, word: str) -> int:
+        """So many different texts at least: different hashes are different texts."""
+        query = f"SELECT count(DISTINCT hash({word})) FILTER ({word} IS NOT NULL) FROM {table}"  # noqa: S608 - as above
+        return int(self.rows(query)[0][0])
 
     def loaded(self, words: "StoredWords") -> Sequence[str]:
         """The words themselves where they are few, else as they are stored."""
@@ -131,7 +138,7 @@ class StoredWords(StoredSequence[str]):
         Rows of the table.
     """
 
-    __slots__ = ("_n_rows", "_pages", "_rows", "_table", "_word", "store")
+    __slots__ = ("_n_rows", "_pages", "_plain", "_rows", "_table", "_word", "store")
 
     def __init__(
         self, store: TextStore, table: str, word: str, rows: NDArray[np.int32] | None, n_rows: int
@@ -139,6 +146,7 @@ class StoredWords(StoredSequence[str]):
         self.store, self._table, self._word = store, table, word
         self._rows, self._n_rows = rows, n_rows
         self._pages: OrderedDict[int, list[str]] = OrderedDict()
+        self._plain: set[str] = set()
 
     def __len__(self) -> int:
         return self._n_rows if self._rows is None else len(self._rows)
@@ -181,15 +189,11 @@ class StoredWords(StoredSequence[str]):
         if not isinstance(rule, TextRule):
             return Column.of(rule(word) for word in self)
         plain, key = (part.replace("{word}", self._word) for part in (rule.plain, rule.key))
-        odd, changed, apart = self.store.rows(
-            "SELECT count(*) FILTER (NOT p), count(*) FILTER (p AND k IS DISTINCT FROM w), "  # noqa: S608 - as above
-            "count(DISTINCT hash(k)) FILTER (k IS NOT NULL) "
-            f"FROM (SELECT {plain} AS p, {key} AS k, {self._word} AS w FROM {self._table})"
-        )[0]
+        odd, changed = self._unlike(plain, key)
         each = np.arange(len(self), dtype=np.int32)
         if not odd and not changed:
             return Column(each, self)
-        if not odd and apart == len(self):  # different hashes are different keys
+        if not odd and self.store.n_apart(self._table, key) == len(self):
             new_words = StoredWords(self.store, self._table, key, self._rows, self._n_rows)
             return Column(each, self.store.loaded(new_words))
         if not odd:
@@ -198,6 +202,18 @@ class StoredWords(StoredSequence[str]):
             table = self.store.new_table(self._keyed(rule, plain, key))
             new = self.store.interned(table, "w", self._n_rows)
         return new if self._rows is None else new.take(self._rows.astype(np.intp))
+
+    def _unlike(self, plain: str, key: str) -> tuple[int, int]:
+        """How many words are not plain; how many of the others a rule changes."""
+        known = plain in self._plain  # rules share what is plain, and differ in their keys
+        odd, changed = self.store.rows(
+            "SELECT count(*) FILTER (NOT p), count(*) FILTER (p AND k IS DISTINCT FROM w) "  # noqa: S608 - as above
+            f"FROM (SELECT {'true' if known else plain} AS p, {key} AS k, {self._word} AS w "
+            f"FROM {self._table})"
+        )[0]
+        if not odd:
+            self._plain.add(plain)
+        return odd, changed
 
     def located(self, others: Sequence[str]) -> NDArray[np.int32]:
         """Where each of these words stands among others; -1 where it does not."""
