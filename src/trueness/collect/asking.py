@@ -18,6 +18,7 @@ from trueness.collect.checking import Checker, Trust
 from trueness.collect.collecting import Collector
 from trueness.collect.conditions import NONE, Condition
 from trueness.collect.cost import recorded
+from trueness.collect.doubts import doubts_of
 from trueness.collect.draws import Draws
 from trueness.collect.keeping import Keeper, Progress
 from trueness.collect.means import first_tokens
@@ -34,9 +35,6 @@ from trueness.contract.errors import FingerprintMismatch, InputError, TruenessEr
 from trueness.contract.serial import Json
 from trueness.table.journal import AnswerJournal
 from trueness.table.protocol import Protocol
-
-_SAME_ITEMS = 0.9
-_SAME_DRAWS = 4
 
 
 def ask(
@@ -170,7 +168,7 @@ def ask(
         asking.ask_back(out, trust)
     tally.warnings.extend(observers.doubts)
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
-    tally.warnings.extend(_doubt(out, temperature, epochs))
+    tally.warnings.extend(doubts_of(out, temperature, epochs))
     return _summary(out, plan, journal, tally, time.perf_counter() - start)
 
 
@@ -335,35 +333,6 @@ def _check_begun(journal: AnswerJournal, protocols: Mapping[str, Protocol]) -> N
             "among them. Ask the new conditions into another file."
         )
         raise FingerprintMismatch(msg)
-
-
-def _doubt(out: Path, temperature: float, epochs: int | None) -> list[str]:
-    """A warning where nearly all items were answered the same in every draw."""
-    if temperature <= 0 or (epochs or 1) < _SAME_DRAWS:
-        return []
-    drawn = _drawn(out)
-    full = [same for n, _, same in drawn if n >= _SAME_DRAWS]
-    if not full or sum(full) < _SAME_ITEMS * len(full):
-        return []
-    doubt = (
-        f"{sum(full)} of {len(full)} items have {epochs} identical draws: the server may ignore "
-        "seeds or serve a cache; independence is doubtful"
-    )
-    return [doubt]
-
-
-def _drawn(out: Path) -> Collection[tuple[int, int, bool]]:
-    """Of each item under each condition: its draws, the first one's hash, whether all have it."""
-    import json  # noqa: PLC0415 - only sampled runs come here
-
-    found: dict[tuple[str, str], tuple[int, int, bool]] = {}
-    with out.open("rb") as file:
-        for row in map(json.loads, file):
-            if (text := row.get("completion")) is not None:
-                key = row["item"], row["condition"]
-                n, first, same = found.get(key, (0, hash(text), True))
-                found[key] = n + 1, first, same and hash(text) == first
-    return found.values()
 
 
 def _check(**numbers: int) -> None:
