@@ -155,9 +155,8 @@ def test_two_hundred_scripted_runs_without_an_effect_keep_the_level(
         "repeated": {"prefix": ""},
         "random": {"prefix": ""},
     }
-    monkeypatch.setattr(
-        asking, "ask", lambda *given, **named: ask(*given, **{**named, "cache": None})
-    )
+    quick = {"cache": None, "beside": False}
+    monkeypatch.setattr(asking, "ask", lambda *given, **named: ask(*given, **{**named, **quick}))
     n_runs, n_supported = 200, 0
     for number in range(n_runs):
 
