@@ -19,7 +19,6 @@ from trueness.collect.ensembles import KINDS, LOGITS, PROBABILITIES, parse_view,
 from trueness.collect.means import LAW, first_tokens, law_of, law_text, likeliest
 from trueness.collect.questions import Quiz, questions
 from trueness.contract.errors import InputError, ProtocolError
-from trueness.contract.serial import Json
 from trueness.table import OUTCOMES, AnswerTable, Outcome, Protocol
 
 CITIES = ["Paris", "Rome", "Madrid"]
@@ -211,7 +210,7 @@ def test_what_cannot_be_made_is_refused_in_one_sentence(view: str, words: str) -
 
 def test_members_that_were_not_asked_alike_are_refused() -> None:
     base = table({"a": "x", "b": "x"})
-    others: list[tuple[dict[str, Json], type[Exception]]] = [
+    others: list[tuple[dict[str, Any], type[Exception]]] = [
         ({"temperature": 1}, ProtocolError),
         ({"condition": {"allowed": "some"}}, InputError),
     ]
