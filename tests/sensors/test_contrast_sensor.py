@@ -381,7 +381,8 @@ def test_blind_by_energy_to_what_the_embedder_erases() -> None:
     class Erases(Bag):
         def embed(self, texts: Sequence[str], role: Role) -> Vectors:
             del role
-            return np.tile(np.arange(1.0, 41.0), (len(texts), 1))
+            about = np.array(["Ann" in text or "Bo" in text for text in texts])
+            return np.where(about[:, None], np.arange(1.0, 41.0), np.arange(41.0, 1.0, -1.0))
 
     rows = [{"claim": "Ann Lee hired Bo Kim.", "evidence": EVIDENCE}]
     reading = ground(rows, sensor="contrast", embedder=Erases(), model=ScriptedModel("empty"))
