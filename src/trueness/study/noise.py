@@ -7,6 +7,7 @@ from statistics import fmean
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.collect.elections import voted
 from trueness.contract.serial import Json
 from trueness.study.asked import Asked, ask_declared, declared_conditions, found_of
 from trueness.study.found import Found
@@ -22,7 +23,6 @@ from trueness.study.partitions import (
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
-from trueness.study.views import voted
 from trueness.table import AnswerTable
 
 Floats = NDArray[np.float64]

@@ -1,6 +1,5 @@
-"""Views of rows that are there: votes, and what an assignment of answers decodes."""
+"""What an assignment of answers decodes from the wordings of a question."""
 
-from trueness.collect.elections import voted  # noqa: F401 - the study of noise asks for it here
 from trueness.sensors.orbits.certificate import Certificate
 from trueness.sensors.orbits.certify import certify
 from trueness.sensors.orbits.slots import slots_of
