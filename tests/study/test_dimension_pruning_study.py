@@ -125,6 +125,7 @@ def test_costs_are_those_that_were_planted(carried: Callable[..., Result]) -> No
 def test_without_a_block_that_settles_it_is_not_applicable(carried: Callable[..., Result]) -> None:
     result = carried(Prunable(rising, rising, wide=True))
     assert result.reading.outcome.value == "not_applicable"
+    assert result.notes[0].startswith("no block's dimension has settled: 40 steps are fewer")
     assert len(result.rows) == 6
     assert result.draws["n_settled"] == 0
     assert named(result)["dimension_and_loss"]["by_rank"]["8"]["reason"] == "0 pairs; 4 are needed"

@@ -121,6 +121,7 @@ def run(task: Task) -> Found:
             )
         identity = dict(model.identity)
     rows = tuple(_row(block, base) for block in found)
+    why = unsettled(found)
     return Found(
         rows=rows,
         contrasts=contrasts_of(found, ranks, seed=task.seed),
@@ -133,11 +134,11 @@ def run(task: Task) -> Found:
         published=published_of(task.declaration, {"rows": list(rows)}),
         forwards=len(found) * len(ranks) * (1 + n_controls) + 2,
         model=identity,
-        notes=NOTES,
+        notes=NOTES if why is None else (why, *NOTES),
         table=tuple(
             {"block": b.number, "exponents": b.grown.growth.exponents.tolist()} for b in found
         ),
-        not_applicable=unsettled(found),
+        not_applicable=why,
     )
 
 
