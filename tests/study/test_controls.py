@@ -27,6 +27,7 @@ from trueness.study.declarations import Declaration, declared_study
 from trueness.study.expressions import blanks_of
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
+from trueness.study.measurable import NothingToMeasureError
 from trueness.study.populations import Bench, opened
 from trueness.study.protocol import (
     Bools,
@@ -343,16 +344,15 @@ def test_one_or_two_sources_give_a_result_that_decides_nothing(name: str, source
 
 
 @controls
-@pytest.mark.parametrize("kind", ["supported", "unsupported", "no evidence"])
+@pytest.mark.parametrize("kind", ["supported", "unsupported"])
 def test_data_of_one_kind_are_counted_and_decide_nothing(
     name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    label = "unsupported" if kind == "no evidence" else kind
     rows = [
         {
             "claim": f"Topic {i}",
-            "evidence": [] if kind == "no evidence" else [f"Topic {i} is here.", "So it is."],
-            "label": label if i else "supported" if kind == "no evidence" else label,
+            "evidence": [f"Topic {i} is here.", "So it is."],
+            "label": kind,
             "group": f"g{i}",
         }
         for i in range(4)
@@ -361,6 +361,20 @@ def test_data_of_one_kind_are_counted_and_decide_nothing(
         Task(declaration=quick(name), inputs=own(rows, tmp_path, monkeypatch), seed=0, repeats=1000)
     )
     assert _outcome(quick(name), found.contrasts) is Outcome.UNRESOLVED
+
+
+@controls
+def test_claims_without_any_evidence_are_nothing_to_measure(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = ("supported", "unsupported", "unsupported", "unsupported")
+    rows = [
+        {"claim": f"Topic {i}", "evidence": [], "label": label, "group": f"g{i}"}
+        for i, label in enumerate(labels)
+    ]
+    inputs = own(rows, tmp_path, monkeypatch)
+    with pytest.raises(NothingToMeasureError, match=r"none of 4 claims .*: 4 no_evidence"):
+        run(Task(declaration=quick(name), inputs=inputs, seed=0, repeats=1000))
 
 
 def test_sources_that_share_a_name_stay_together_and_one_large_set_cannot_be_dealt() -> None:
