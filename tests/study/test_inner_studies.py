@@ -1,6 +1,8 @@
 """Noise, constrained answers and ensembles on planted models."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from planted import run_on
@@ -31,7 +33,7 @@ def helps_at_the_edge(request: Request, _text: str, right: str | None) -> str:
     return str(right) if request.noise == 3 else "the"
 
 
-FEW = {
+FEW: Mapping[str, Mapping[str, Any]] = {
     "draws": {"k": 3, "seeds": [0, 1, 2]},
     "noise": {"noise": "noise:0.4, noise:0.8, noise:1.2, noise:3"},
 }
