@@ -13,14 +13,10 @@ from pathlib import Path
 from trueness.backends.protocol import Model
 from trueness.collect.binding import Bound
 from trueness.collect.planning import Plan
-from trueness.collect.questions import Question, Questionable
-from trueness.collect.rendering import ANSWER, render
+from trueness.collect.questions import inverse_questions
 from trueness.contract.errors import InputError
 from trueness.extract import extract, normalise_entity
 from trueness.table import Outcome
-
-INVERSE = "^-1"
-"""Ends the relation's name in the rows of inverse questions."""
 
 
 def check_text(plan: Plan, observable: str) -> None:
@@ -52,7 +48,11 @@ def back_plan(plan: Plan, bound: Bound, given: Mapping[str, Sequence[str]], mode
         As `answers_given` reads them.
     model : Model
     """
-    asked = [q for each in plan.asked_back for q in _questions(each, given.get(each.name, ()))]
+    asked = [
+        q
+        for each in plan.asked_back
+        for q in inverse_questions(each, dict.fromkeys(given.get(each.name, ()), ()))
+    ]
     items = {question.item: question for question in asked}
     encode = None if model.tokenizer is None else model.tokenizer.encode
     lengths = array("L", (len(encode(q.prompt) if encode else q.prompt) for q in asked))
@@ -97,18 +97,3 @@ def _written(completion: str | None, key: str) -> str:
 
 def _can_be_asked(text: str) -> bool:
     return bool(normalise_entity(text)) and text.isprintable()
-
-
-def _questions(relation: Questionable, answers: Sequence[str]) -> tuple[Question, ...]:
-    name = f"{relation.name}{INVERSE}"
-    return tuple(
-        Question(
-            item=f"{name}|{answer}|{i}",
-            relation=name,
-            entity=answer,
-            template=template,
-            prompt=render(template, answer, slot=ANSWER),
-        )
-        for i, template in enumerate(relation.inverse_templates)
-        for answer in answers
-    )

@@ -1,11 +1,14 @@
 """What is asked: a relation's entities in its templates, and golds asked back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from trueness.collect.rendering import ANSWER, ENTITY, render
 from trueness.contract.errors import InputError
+
+INVERSE = "^-1"
+"""Ends the relation's name in the rows of inverse questions."""
 
 
 class Questionable(Protocol):
@@ -126,7 +129,20 @@ def _asked_back(relation: Questionable, golds: Sequence[tuple[str, ...]]) -> tup
         missing = "inverse templates" if owners else "golds"
         msg = f"relation {relation.name!r} has no {missing}; asking back needs both."
         raise InputError(msg)
-    name = f"{relation.name}^-1"
+    return inverse_questions(relation, {answer: tuple(asked) for answer, asked in owners.items()})
+
+
+def inverse_questions(
+    relation: Questionable, answers: Mapping[str, tuple[str, ...]]
+) -> tuple[Question, ...]:
+    """Every inverse template asked about every answer, given with the entities it belongs to.
+
+    Parameters
+    ----------
+    answers : mapping of str to tuple of str
+        Entities that are right of an answer; none where nobody knows.
+    """
+    name = f"{relation.name}{INVERSE}"
     return tuple(
         Question(
             item=f"{name}|{answer}|{i}",
@@ -134,10 +150,10 @@ def _asked_back(relation: Questionable, golds: Sequence[tuple[str, ...]]) -> tup
             entity=answer,
             template=template,
             prompt=render(template, answer, slot=ANSWER),
-            golds=tuple(asked),
+            golds=golds,
         )
         for i, template in enumerate(relation.inverse_templates)
-        for answer, asked in owners.items()
+        for answer, golds in answers.items()
     )
 
 
