@@ -93,7 +93,7 @@ def _without_value(outcome: Outcome) -> State:
 
 def _reason(result: Result) -> str:
     if result.reading.outcome is Outcome.NOT_APPLICABLE:
-        return " ".join(result.notes) or "not applicable"
+        return next(iter(result.notes), "not applicable")
     return "unresolved" if result.reading.outcome is Outcome.UNRESOLVED else "no primary number"
 
 
