@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,7 @@ def test_choose_takes_a_free_vote_and_excludes_a_mean_over_a_list(tmp_path: Path
     base = recorded(tmp_path)
     decision = api.choose(
         base,
-        ensembles=["vote:prose:*", "mean_logits:prose:*"],
+        ensemble=["vote:prose:*", "mean_logits:prose:*"],
         admissible=[str(said) for said in answers_of(base, "none")],
     )
     assert decision.details["excluded"] == {
@@ -182,12 +183,26 @@ def test_choose_takes_a_free_vote_and_excludes_a_mean_over_a_list(tmp_path: Path
     assert "vote:prose:*" in str(decision.details["scores"])
 
 
+@pytest.mark.parametrize(("n_tokens", "length"), [(128, 128), (None, 128)])
+def test_a_vote_costs_what_its_members_cost_together(n_tokens: int | None, length: int) -> None:
+    repeated = {"kind": "repeated", "n_tokens": n_tokens, "length": length}
+    base = replace(
+        table({"none": "xxx", "the:128": "pqr"}),
+        protocols={
+            "none": Protocol({"condition": {"kind": "none"}}),
+            "the:128": Protocol({"condition": repeated}),
+        },
+    )
+    decision = api.choose(base, ensemble="vote:none,the:128", admissible=["p", "q", "r"])
+    assert decision.details["added_tokens"] == {"none": 0, "the:128": 128, "vote:none,the:128": 128}
+
+
 def test_certify_measures_a_view_as_a_condition_of_its_own() -> None:
     base = table({"none": "xxx", "a": "pqx", "b": "pqr", "c": "xqr"})
-    readings = api.certify_each(base, relation="injective", ensembles="vote:*")
+    readings = api.certify_each(base, relation="injective", ensemble="vote:*")
     assert readings["none"].details["certified_errors"] == 2
     assert readings["vote:*"].details["certified_errors"] == 0
-    reading = api.certify(base, relation="injective", ensembles=("vote:*",), condition="vote:*")
+    reading = api.certify(base, relation="injective", ensemble=("vote:*",), condition="vote:*")
     assert reading.details == readings["vote:*"].details
 
 

@@ -37,7 +37,7 @@ COLUMNS = frozenset(
 
 EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "labels", "aliases")
 """Settings of the extraction that can be named."""
-VIEWS = "ensembles"
+VIEWS = "ensemble"
 """Names the ensembles whose rows are added once the table is keyed."""
 
 
@@ -55,7 +55,7 @@ def read(source: object, **given: Any) -> AnswerTable:
         ``answer_kind`` (``short``, ``number``, ``option``, ``text``, ``set``, ``tuple``, ``auto``;
         ``auto`` for logs of other tools, else ``short``), ``extractor``, ``units``, ``locale``,
         ``decimals``, ``labels``, and ``aliases``: a JSON file of answers that are one. A named
-        extractor keys a table again that already has keys. ``ensembles`` adds conditions that are
+        extractor keys a table again that already has keys. ``ensemble`` adds conditions that are
         made of the others' rows, such as ``"vote:*"`` (`trueness.collect.ensembles`).
         ``keep=True`` also keeps columns that play no part, so that rows that are written again
         lose nothing.

@@ -23,6 +23,7 @@ def certify(source: object, *, condition: str | None = None, **given: Any) -> Re
         Names of columns as in `read`, and the fields of `trueness.Declaration`: ``relation``,
         ``admissible``, ``capacities``, ``candidates``, ``slack``, ``identity``, ``filler``,
         ``kind`` … ``relation_file`` names a file that fills them in; keywords win.
+        ``ensemble`` as in `read`.
 
     Returns
     -------

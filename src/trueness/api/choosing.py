@@ -24,7 +24,7 @@ def choose(source: object, *, accept_label_free: bool = False, **given: Any) -> 
     accept_label_free : bool
         Choose by agreement between wordings alone, which stable distinct garbage wins.
     **given
-        As in `certify`; ``baseline`` and ``min_common`` as in
+        As in `certify`, ``ensemble`` too; ``baseline`` and ``min_common`` as in
         `trueness.study.choosing.choose_condition`.
     """
     from trueness.study.choosing import (  # noqa: PLC0415 - certifying does not need it

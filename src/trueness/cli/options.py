@@ -206,7 +206,6 @@ def ensembles(verb: Verb) -> Verb:
     """``--ensemble vote:A,B``: conditions that are made of other conditions' rows."""
     return click.option(
         "--ensemble",
-        "ensembles",
         multiple=True,
         metavar="KIND:NAME,NAME",
         help="Add a condition made of others, e.g. vote:*; may be repeated.",
@@ -311,7 +310,7 @@ EXTRACTION = ("answer_kind", "extractor", "units", "locale", "decimals", "aliase
 
 def reading(options: Mapping[str, Any]) -> dict[str, Any]:
     """How a table is read: columns and extraction, only what was typed."""
-    names = {*EXTRACTION, *NAMES, "ensembles"}
+    names = {*EXTRACTION, *NAMES, "ensemble"}
     return {k: v for k, v in given(options).items() if k in names}
 
 

@@ -98,6 +98,31 @@ def with_views(table: AnswerTable, views: Iterable[View | str]) -> AnswerTable:
     return concat([table, *made]) if made else table
 
 
+def added_tokens(condition: Mapping[str, Json]) -> int | None:
+    """Tokens in front of each question: counted, else the length aimed at; 0 without a prefix.
+
+    Parameters
+    ----------
+    condition : mapping
+        The field ``condition`` of a protocol.
+
+    Returns
+    -------
+    int or None
+        None where it says neither.
+
+    Examples
+    --------
+    >>> added_tokens({"n_tokens": None, "length": 128}), added_tokens({"kind": "none"})
+    (128, 0)
+    """
+    if condition.get("kind") == NONE:
+        return 0
+    counted = condition.get("n_tokens")
+    found = condition.get("length") if counted is None else counted
+    return found if isinstance(found, int) else None
+
+
 def _check_name(view: View, table: AnswerTable, made: Sequence[AnswerTable]) -> None:
     taken = {*table.conditions, *(name for part in made for name in part.conditions)}
     if view.name in taken:
@@ -199,7 +224,7 @@ def _space(
 
 
 def _tokens(said: Iterable[Mapping[str, Json]]) -> dict[str, Json]:
-    """Tokens in front of all members together, where each says how many it has."""
-    lengths = [fields.get("n_tokens", fields.get("length")) for fields in said]
-    whole = [n for n in lengths if isinstance(n, int)]
+    """Tokens in front of all members together: an answer of the view needs one of each."""
+    lengths = [added_tokens(fields) for fields in said]
+    whole = [n for n in lengths if n is not None]
     return {"n_tokens": sum(whole)} if len(whole) == len(lengths) else {}

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from trueness.collect.ensembles import added_tokens
 from trueness.contract import Decision, Reading, State
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, canonical
@@ -289,10 +290,8 @@ def _added_tokens(table: AnswerTable, names: Sequence[str]) -> dict[str, int] | 
     """Lengths from the protocols, counted or else aimed at; None unless every candidate has one."""
     known: dict[str, int] = {}
     for name in names:
-        said = _condition_fields(table, name)
-        counted, aimed_at = said.get("n_tokens"), said.get("length")
-        length = aimed_at if counted is None else counted
-        if not isinstance(length, int):
+        length = added_tokens(_condition_fields(table, name))
+        if length is None:
             return None
         known[name] = length
     return known
