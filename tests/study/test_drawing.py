@@ -1,6 +1,7 @@
 """A result as every report draws it."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,6 +69,14 @@ def test_a_study_that_decides_by_counts_has_the_count_as_its_value() -> None:
 def test_an_undecided_study_has_no_value(outcome: Outcome, state: State) -> None:
     reading = reading_of(result(outcome, notes=("needs logit_gradients",)))
     assert (reading.state, reading.value) == (state, None)
+
+
+@pytest.mark.parametrize("form", [report.text, report.markdown, report.page])
+def test_an_unresolved_study_is_called_unresolved(form: Callable[[Reading], str]) -> None:
+    drawn = form(reading_of(result(Outcome.UNRESOLVED)))
+    assert "Unresolved" in drawn
+    assert "1 of 1" in drawn
+    assert "not a pass" not in drawn
 
 
 def test_a_published_figure_that_did_not_come_out_stands_first() -> None:

@@ -9,7 +9,6 @@ from trueness.report.curve import banded, ends
 from trueness.report.intervals import numbers_of
 from trueness.report.machine import Readings
 from trueness.report.words import (
-    STATES,
     cell,
     clip,
     count_of,
@@ -19,6 +18,7 @@ from trueness.report.words import (
     prose,
     side,
     sign,
+    state_of,
     value_of,
 )
 
@@ -79,7 +79,7 @@ def _reading(name: str, reading: Reading) -> Iterator[str]:
     yield from (f"**{_safe(reading.statement)}**", "")
     value = f", value {value_of(reading)}" if reading.value is not None else ""
     interval = f", {interval_of(reading)}" if interval_of(reading) else ""
-    yield from (f"{STATES[reading.state]}, {count_of(reading)}{value}{_safe(interval)}.", "")
+    yield from (f"{state_of(reading)}, {count_of(reading)}{value}{_safe(interval)}.", "")
     if reading.reason:
         yield from (_safe(reading.reason), "")
     first = reading.blocks[0]

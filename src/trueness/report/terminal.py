@@ -9,7 +9,7 @@ from rich.text import Text
 from trueness.contract import Decision, Reading, State, blocks
 from trueness.report import views
 from trueness.report.terminal_blocks import LINE, TABLE_ROWS, drawn, facts, table
-from trueness.report.words import STATES, clip, count_of, interval_of, prose, value_of
+from trueness.report.words import clip, count_of, interval_of, prose, state_of, value_of
 
 _ITEM_ROWS = 10
 _STATE_STYLES = {
@@ -112,7 +112,7 @@ def _render(content: RenderableType, *, width: int, color: bool) -> str:
 def _head(reading: Reading) -> Iterator[RenderableType]:
     first = reading.blocks[0]
     yield Text(clip(prose(reading.statement), LINE), style=_STATE_STYLES[reading.state])
-    line = f"{STATES[reading.state]} · {count_of(reading)}"
+    line = f"{state_of(reading)} · {count_of(reading)}"
     if reading.value is not None:
         interval = interval_of(reading)
         line += f" · value {value_of(reading)}" + (f", {interval}" if interval else "")

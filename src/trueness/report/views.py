@@ -6,7 +6,7 @@ from typing import Literal
 
 from trueness.contract import Decision, ItemVerdict, Reading, State, Verdict
 from trueness.contract.blocks import Bars, Cell, ClauseRow, Clauses, Fact, Facts, Strip, Table
-from trueness.report.words import STATES, cell, count_of, interval_of, value_of
+from trueness.report.words import STATES, cell, count_of, interval_of, state_of, value_of
 
 FLAG = "▲\N{NO-BREAK SPACE}flagged"
 """Marks a flagged item in words, so that colour is never needed."""
@@ -34,7 +34,7 @@ def comparison(
     rows = tuple(
         (
             name,
-            STATES[r.state],
+            state_of(r),
             value_of(r),
             interval_of(r),
             count_of(r),

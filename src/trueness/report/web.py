@@ -27,6 +27,7 @@ from trueness.report.words import (
     number,
     prose,
     side,
+    state_of,
     tone,
     value_of,
     visible,
@@ -156,9 +157,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     env.globals.update(flag=views.FLAG, held=views.HELD, side=side)
-    env.filters.update(
-        cell=cell, clip=clip, number=number, prose=prose, state=STATES.__getitem__, tone=tone
-    )
+    env.filters.update(cell=cell, clip=clip, number=number, prose=prose, state=state_of, tone=tone)
     env.filters.update(kinds=views.kinds, by_verdict=views.by_verdict, sort_key=views.sort_key)
     env.filters.update(counts_of=counts_of, extent=views.extent)
     env.filters.update(plot=plot, banded=banded, ends=ends, scale=scale)
@@ -210,6 +209,7 @@ def _compared(readings: Mapping[str, Reading], columns: Mapping[str, str]) -> di
             "name": name,
             "href": f"#r{i}",
             "state": r.state,
+            "said": state_of(r),
             "value": value_of(r),
             "share": r.value if r.value is not None and 0 <= r.value <= 1 else None,
             "interval": interval_of(r),

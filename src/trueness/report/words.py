@@ -195,6 +195,14 @@ def interval_of(reading: Reading) -> str:
     return f"{ends} ({kind})"
 
 
+def state_of(reading: Reading) -> str:
+    """The state as printed; a study without a value says what it came to, such as unresolved."""
+    found = reading.details.get("reading")
+    if reading.state is State.SILENT and reading.sensor.startswith("study.") and found:
+        return str(found).replace("_", " ").capitalize()
+    return STATES[reading.state]
+
+
 def count_of(reading: Reading) -> str:
     """How many of how many were measured.
 

@@ -59,7 +59,7 @@ def reading_of(result: Result) -> Reading:
         low=low,
         high=high,
         interval_kind=_kind(main) if low is not None or high is not None else None,
-        n_measured=len(result.contrasts) if measured else 0,
+        n_measured=_n_measured(result, measured=measured),
         n_items=len(result.contrasts),
         blocks=tuple(_headed(block, result.mark) for block in _blocks(result, declaration)),
         details={
@@ -94,12 +94,21 @@ def _without_value(outcome: Outcome) -> State:
 def _reason(result: Result) -> str:
     if result.reading.outcome is Outcome.NOT_APPLICABLE:
         return next(iter(result.notes), "not applicable")
-    return "unresolved" if result.reading.outcome is Outcome.UNRESOLVED else "no primary number"
+    if result.reading.outcome is Outcome.UNRESOLVED:
+        return "what was declared decides neither way"
+    return "no primary number"
 
 
 def _main(result: Result) -> Record | None:
     primary = [c for c in result.contrasts if c.get("primary") is True]
     return next((c for c in primary if _value(c) is not None), None)
+
+
+def _n_measured(result: Result, *, measured: bool) -> int:
+    """All contrasts of a decided study; of any other those with a number."""
+    if measured:
+        return len(result.contrasts)
+    return sum(_value(contrast) is not None for contrast in result.contrasts)
 
 
 def _value(record: Record | None) -> float | None:
