@@ -289,3 +289,22 @@ def test_a_signed_trace_is_said_to_be_signed_where_the_key_is_missing(
     assert said not in capsys.readouterr().out
     assert main([*replay, "--key", str(key)]) == 1  # a key, and nothing signed
     assert "HMAC" in capsys.readouterr().out
+
+
+def test_replay_reads_kinds_from_a_table_whose_columns_are_named_as_for_gate(
+    gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = {"claim": "c", "evidence": "ev", "item": "k"}
+    named = [{other.get(n, n): v for n, v in row.items()} | {"kind": "role swap"} for row in rows()]
+    table, trace, about = (tmp_path / name for name in ("ren.jsonl", "d.jsonl", "r.jsonl"))
+    table.write_text("".join(json.dumps(row) + "\n" for row in named), "utf-8")
+    columns = ["--claim", "c", "--evidence", "ev", "--item", "k"]
+    gate = ["--gate", str(gate_file)]
+    assert main(["gate", str(table), *columns, *gate, "--kind", "kind", "-o", str(trace)]) == 0
+    assert main(["ground", str(table), *columns, *OVERLAP, "-o", str(about)]) == 0
+    again = ["replay", str(trace), *gate, "--reading", str(about), "--claims", str(table)]
+    capsys.readouterr()
+    assert main([*again, *columns, "--kind", "kind"]) == 0
+    assert "130 decisions derived again, 0 problems" in capsys.readouterr().out
+    assert main([*again, *columns]) == 2
+    assert "no column of kinds" in capsys.readouterr().err

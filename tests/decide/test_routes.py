@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from trueness.api.gating import calibrate, gate, replay
+from trueness.api.gating import calibrate, gate, ground_by, replay
 from trueness.api.readings import measured
 from trueness.api.routing import blind_kinds, kind_routes
 from trueness.contract import Direction, ItemReading, Reading, State
@@ -155,3 +155,51 @@ def test_the_blind_kinds_are_those_that_the_study_found() -> None:
         found = {r["kind"] for r in rows if r[measure]["accepted"]["share"] > 2 * budget}
         assert set(blind_kinds(sensor)) == found
     assert {r["kind"] for r in rows if r["route"] == "review"} == set(blind_kinds("energy"))
+
+
+@pytest.mark.parametrize("kind", ["role swap", "Role-Swap", "ROLE SWAP", " role_swap "])
+def test_a_kind_is_known_however_it_is_spelled(made: GateFile, tmp_path: Path, kind: str) -> None:
+    data = claims(tmp_path / "c.jsonl", [kind, "summary"], [None, None])
+    found = gate(data, made, group="source", kind="what")
+    assert [v.verdict.value for v in found.verdicts] == ["review", "accept"]
+    notes: Any = found.details["notes"]
+    assert "1 of 2 claims are of a kind that no study names, such as summary" in notes[-1]
+    _, decided = ground_by(data, made, group="source", kind="what")
+    assert decided.details["notes"] == notes
+
+
+def test_a_column_without_any_known_kind_is_refused(made: GateFile, tmp_path: Path) -> None:
+    data = claims(tmp_path / "c.jsonl", ["swapped", "summary"], [None, None])
+    with pytest.raises(InputError, match=r"which says swapped, summary; known are .*role_swap"):
+        gate(data, made, kind="what")
+    with pytest.raises(InputError, match="named by a list"):
+        gate(data, made, kind=["what"])  # type: ignore[arg-type] # on purpose
+    with pytest.raises(InputError, match="the gate names its own"):
+        gate(data, made, sensor="energy")
+
+
+def test_replay_takes_gates_and_readings_in_hand_and_names_of_columns(
+    made: GateFile, tmp_path: Path
+) -> None:
+    data = claims(tmp_path / "c.jsonl", ["role_swap", "summary"], [None, None])
+    other = {"claim": "c", "evidence": "ev", "item": "k"}
+    lines = [json.loads(line) for line in data.read_text("utf-8").splitlines()]
+    renamed = [{other.get(name, name): value for name, value in row.items()} for row in lines]
+    trace = tmp_path / "t.jsonl"
+    gate(renamed, made, kind="what", trace=trace, **other)
+    about = measured(renamed, sensor=made.sensor, **other)
+    assert replay(trace, made).ok
+    assert replay(trace, made, reading=about, claims=renamed, kind="what", **other).ok
+    assert replay(trace, made, reading=renamed, claims=renamed, kind="what", **other).ok
+    with pytest.raises(InputError, match="no column of kinds"):
+        replay(trace, made, reading=about, claims=renamed)
+    with pytest.raises(InputError, match="no table is read"):
+        replay(trace, made, item="k")
+    wrong: Any
+    for wrong in (None, [1], 3):
+        with pytest.raises(InputError, match="the trace is a"):
+            replay(wrong, made)
+        with pytest.raises(InputError, match="the gate is a"):
+            replay(trace, wrong)
+    with pytest.raises(InputError):
+        replay(trace, made, reading=3)

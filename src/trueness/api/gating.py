@@ -3,13 +3,14 @@
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from trueness.api.exchanging import exchanged, unit_of
-from trueness.api.labelling import labels_of
-from trueness.api.readings import SENSOR, head_of, is_reading, loaded, measured
-from trueness.api.routing import flags_of
+from trueness.api.labelling import CLAIMS, labels_of
+from trueness.api.readings import SENSOR, head_of, is_reading, measured
+from trueness.api.routing import Routes, flags_of
 from trueness.api.thresholds import Grid, grid_of
 from trueness.contract import Decision, Reading
 from trueness.contract.blocks import Block
@@ -152,9 +153,10 @@ def gate(
         When kinds are named and the source is a reading, which has no columns.
     """
     made = _opened(gate_file)
-    reading = _read_for(made, source, kind, relation_check, given)
+    reading, routes = _read_for(made, source, kind, relation_check, given)
     secret = None if key is None else read_key(Path(key))
-    return apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
+    decision = apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
+    return _noted(decision, routes)
 
 
 def ground_by(
@@ -186,9 +188,12 @@ def ground_by(
     if sensor is not None and made.sensor and sensor != made.sensor:
         msg = f"the gate is for {made.sensor} and the sensor is {sensor}; leave --sensor out."
         raise InputError(msg)
-    reading = _read_for(made, source, kind, relation_check, given)
+    reading, routes = _read_for(made, source, kind, relation_check, given)
     secret = None if key is None else read_key(Path(key))
-    return marked(made, reading, trace=None if trace is None else Path(trace), key=secret)
+    found, decision = marked(
+        made, reading, trace=None if trace is None else Path(trace), key=secret
+    )
+    return found, _noted(decision, routes)
 
 
 def _opened(gate_file: str | Path | GateFile) -> GateFile:
@@ -209,11 +214,23 @@ def _read_for(
     kind: str | None,
     relation_check: str | None,
     given: Mapping[str, Any],
-) -> Reading:
+) -> tuple[Reading, Routes]:
     """What a gate decides about: measured by its sensor, with the flags of kinds it is blind to."""
     sensor = made.sensor or SENSOR
-    flags = flags_of(source, sensor=sensor, kind=kind, relation_check=relation_check, given=given)
-    return routed(measured(source, sensor=sensor, **given), flags)
+    if "sensor" in given:
+        msg = f"sensor is {given['sensor']!r}, and the gate names its own: {sensor}. Leave it out."
+        raise InputError(msg)
+    routes = flags_of(source, sensor=sensor, kind=kind, relation_check=relation_check, given=given)
+    return routed(measured(source, sensor=sensor, **given), routes.flags), routes
+
+
+def _noted(decision: Decision, routes: Routes) -> Decision:
+    """The decision with what has to be said of kinds beside its other notes."""
+    if not routes.notes:
+        return decision
+    had = decision.details["notes"]
+    notes = [*(had if isinstance(had, list) else []), *routes.notes]
+    return replace(decision, details={**decision.details, "notes": notes})
 
 
 def gate_blocks(gate_file: str | Path | GateFile) -> tuple[Block, ...]:
@@ -229,44 +246,84 @@ def is_gate(path: Path) -> bool:
 
 def replay(
     trace: str | Path,
-    gate_file: str | Path,
+    gate_file: str | Path | GateFile,
     *,
-    reading: str | Path | None = None,
+    reading: object = None,
     key: str | Path | None = None,
     claims: object = None,
     kind: str | None = None,
     relation_check: str | None = None,
+    **given: Any,
 ) -> Replayed:
     """Every decision of a trace derived again, and what does not fit.
 
     Parameters
     ----------
-    trace, gate_file : path
-    reading : path, optional
-        The reading that was decided about, to compare values with.
+    trace : path
+    gate_file : path or GateFile
+    reading : path, data frame, list of dicts, table or Reading, optional
+        What was decided about, to compare values with; a table is measured again.
     key : path, optional
         File with the secret that signed the trace.
     claims : path, data frame, list of dicts or table, optional
         The claims, where a column of kinds sent some of them to review.
     kind, relation_check : str, optional
         As `gate` was given them.
+    **given
+        As `gate` was given them: ``claim``, ``evidence``, ``item`` … of the claims, and where
+        ``reading`` is a table all of what `trueness.api.ground` takes.
 
     Raises
     ------
     InputError
-        When a column of kinds is named without a table and a reading.
+        When a column of kinds is named without a table and a reading, or a table without one.
     """
-    made = read_gate(Path(gate_file), checked=False)
-    about = None if reading is None else loaded(Path(reading))
+    made = _stored(gate_file)
+    path = _path(trace, "the trace")
+    sensor = made.sensor or SENSOR
+    about = _about(reading, claims, sensor, given)
     if kind is not None or relation_check is not None:
         if about is None or claims is None:
             msg = "kinds are compared with a reading and read from a table; give both of them."
             raise InputError(msg)
-        sensor = made.sensor or SENSOR
-        flags = flags_of(claims, sensor=sensor, kind=kind, relation_check=relation_check, given={})
-        about = routed(about, flags)
+        routes = flags_of(
+            claims, sensor=sensor, kind=kind, relation_check=relation_check, given=given
+        )
+        about = routed(about, routes.flags)
+    elif claims is not None:
+        msg = "claims are given and no column of kinds, for which alone they are read; name it."
+        raise InputError(msg)
     secret = None if key is None else read_key(Path(key))
-    return replayed(Path(trace), made, reading=about, key=secret)
+    return replayed(path, made, reading=about, key=secret)
+
+
+def _about(
+    reading: object, claims: object, sensor: str, given: Mapping[str, Any]
+) -> Reading | None:
+    """What was decided about; names of columns belong to the claims where there are some."""
+    named = {k: v for k, v in given.items() if v is not None}
+    if reading is None:
+        if named and claims is None:
+            msg = f"{next(iter(named))} is given, and no table is read. Leave it out."
+            raise InputError(msg)
+        return None
+    if is_reading(reading) and claims is not None:
+        named = {k: v for k, v in named.items() if k not in CLAIMS}
+    return measured(reading, sensor=sensor, **named)
+
+
+def _stored(gate_file: str | Path | GateFile) -> GateFile:
+    """A gate whose own faults are to be listed: a file is not checked."""
+    if isinstance(gate_file, GateFile):
+        return gate_file
+    return read_gate(_path(gate_file, "the gate"), checked=False)
+
+
+def _path(given: object, what: str) -> Path:
+    if isinstance(given, (str, os.PathLike)):
+        return Path(given)
+    msg = f"{what} is a {type(given).__name__}; name the file that was written."
+    raise InputError(msg)
 
 
 def _object(path: Path) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,17 @@ from trueness.table.evidence_reading import read_evidence
 
 PASSED = "passed"
 """What a column of relation checks says of a claim whose relation was checked and holds."""
+
+_LISTED = 5
+"""Unknown kinds that a note names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Routes:
+    """Why claims go to a person, by item, and what has to be said beside it."""
+
+    flags: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...] = ()
 
 
 def blind_kinds(sensor: str) -> tuple[str, ...]:
@@ -34,8 +47,7 @@ def blind_kinds(sensor: str) -> tuple[str, ...]:
     >>> "polarity" in blind_kinds("energy")
     True
     """
-    source = resources.files("trueness").joinpath("data", "policies", "blind_kinds.json")
-    found: Mapping[str, list[str]] = json.loads(source.read_text("utf-8"))["kinds"]
+    found = _studied()
     if sensor not in found:
         msg = (
             f"no study says to which kinds of claims {sensor} is blind; known are those of "
@@ -45,6 +57,13 @@ def blind_kinds(sensor: str) -> tuple[str, ...]:
     return tuple(found[sensor])
 
 
+def _studied() -> Mapping[str, list[str]]:
+    """Blind kinds by measure."""
+    source = resources.files("trueness").joinpath("data", "policies", "blind_kinds.json")
+    found: Mapping[str, list[str]] = json.loads(source.read_text("utf-8"))["kinds"]
+    return found
+
+
 def flags_of(
     source: object,
     *,
@@ -52,7 +71,7 @@ def flags_of(
     kind: str | None,
     relation_check: str | None,
     given: Mapping[str, Any],
-) -> dict[str, tuple[str, ...]]:
+) -> Routes:
     """Why claims go to a person, by item; nothing where no column of kinds is named.
 
     Parameters
@@ -72,7 +91,11 @@ def flags_of(
         if relation_check is not None:
             msg = "a relation check stands beside a kind; name the column of kinds as well."
             raise InputError(msg)
-        return {}
+        return Routes({})
+    for name in (kind, relation_check):
+        if not isinstance(name, str | None):
+            msg = f"a column is named by a {type(name).__name__}; give its name, a text."
+            raise InputError(msg)
     if is_reading(source):
         msg = f"the column {kind!r} of kinds is read from the table of claims; hand in the table."
         raise InputError(msg)
@@ -89,7 +112,7 @@ def kind_routes(
     kind: str,
     relation_check: str | None = None,
     columns: Mapping[str, str] | None = None,
-) -> dict[str, tuple[str, ...]]:
+) -> Routes:
     """Flags for the claims of a table that are of a blind kind and were not checked.
 
     Parameters
@@ -98,7 +121,8 @@ def kind_routes(
     sensor : str
         Whose blind kinds.
     kind : str
-        Column with the kind of each claim; kinds that no study names are no reason.
+        Column with the kind of each claim, in any case, its words apart or joined: ``role_swap``,
+        ``Role swap``. Kinds that no study names are no reason, and are counted in a note.
     relation_check : str, optional
         Column that says ``passed`` where the relation was checked and holds.
     columns : mapping of str to str, optional
@@ -107,18 +131,57 @@ def kind_routes(
     Raises
     ------
     InputError
-        When a column is not there, or no study has looked at the measure.
+        When a column is not there or names no known kind, or no study has looked at the measure.
+
+    Examples
+    --------
+    >>> rows = [{"claim": "a", "evidence": ["b"], "what": "Role swap"}]
+    >>> kind_routes(rows, sensor="energy", kind="what").flags
+    {'1': ('no threshold catches this kind: role_swap',)}
     """
     blind = frozenset(blind_kinds(sensor))
     named: dict[str, Any] = dict(columns or {})
     table = read_evidence(source, **named)
-    kinds = _column(table.extras, kind, source)
+    words = _column(table.extras, kind, source)
     checks = None if relation_check is None else _column(table.extras, relation_check, source)
-    return {
+    kinds = [_joined(words[row]) for row in range(len(table))]
+    flags = {
         str(table.item[row]): (f"no threshold catches this kind: {kinds[row]}",)
         for row in range(len(table))
         if kinds[row] in blind and (checks is None or checks[row] != PASSED)
     }
+    return Routes(flags, _strange(kinds, kind))
+
+
+def _joined(kind: str | None) -> str:
+    """A kind as studies write it; empty where a claim has none."""
+    return "_".join((kind or "").casefold().replace("-", " ").replace("_", " ").split())
+
+
+def _strange(kinds: Sequence[str], column: str) -> tuple[str, ...]:
+    """What has to be said of kinds that no study names.
+
+    Raises
+    ------
+    InputError
+        When no claim is of a known kind: most likely it is another column, or another spelling.
+    """
+    known = {kind for names in _studied().values() for kind in names}
+    strange = Counter(kind for kind in kinds if kind and kind not in known)
+    listed = ", ".join(kind for kind, _ in strange.most_common(_LISTED)) or "nothing"
+    if known.isdisjoint(kinds):
+        msg = (
+            f"no claim has a known kind in the column {column!r}, which says {listed}; known are "
+            f"{', '.join(sorted(known))}. Write these, or leave the column of kinds out."
+        )
+        raise InputError(msg)
+    if not strange:
+        return ()
+    note = (
+        f"{strange.total():,} of {len(kinds):,} claims are of a kind that no study names, such as "
+        f"{listed}; they go to nobody for it."
+    )
+    return (note,)
 
 
 def _column(extras: Mapping[str, Column[str]], name: str, source: object) -> Column[str]:

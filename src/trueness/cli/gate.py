@@ -8,7 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
-from trueness.cli.grounding import grounded, grounding, kinds
+from trueness.cli.grounding import columns, grounded, grounding, kinds
 
 VERDICTS = ("accept", "review", "reject")
 
@@ -75,6 +75,7 @@ def gate(
 @click.option("--reading", type=options.existing_file(), help="The reading it was about.")
 @click.option("--key", type=options.existing_file(), help="Secret that signed the trace.")
 @click.option("--claims", type=options.existing_file(), help="Table with the column of kinds.")
+@columns
 @click.option("--kind", metavar="COLUMN", help="As gate was given it, beside a reading.")
 @click.option("--relation-check", metavar="COLUMN", help="As gate was given it.")
 @click.option("--json", "as_json", is_flag=True, help="Print strict JSON.")
@@ -86,7 +87,7 @@ def replay(trace: Path, *, gate_file: Path, as_json: bool, **given: Any) -> int:
     from trueness.api.gating import replay as replay_
     from trueness.contract.serial import dumps
 
-    found = replay_(trace, gate_file, **given)
+    found = replay_(trace, gate_file, **options.given(given))
     if as_json:
         _output.show(dumps(found.to_dict(), indent=2))
     else:

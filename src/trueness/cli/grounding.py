@@ -17,6 +17,8 @@ _COLUMNS = (
         "--group", metavar="COLUMN", help="Column: source; intervals and folds keep it whole."
     ),
     click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first claims."),
+)
+_WEIGHTS = (
     click.option(
         "--weights",
         metavar="COLUMN",
@@ -108,7 +110,12 @@ _KINDS = (
 
 def grounding(verb: Verb) -> Verb:
     """``--claim --evidence --item --group --embedder …``: how claims are read and embedded."""
-    return _with(verb, (*_COLUMNS, *_EMBEDDER, *_CUTS, *_BESIDE, *_RUN))
+    return _with(verb, (*_COLUMNS, *_WEIGHTS, *_EMBEDDER, *_CUTS, *_BESIDE, *_RUN))
+
+
+def columns(verb: Verb) -> Verb:
+    """``--claim --evidence --item --group --limit``: how claims are read."""
+    return _with(verb, _COLUMNS)
 
 
 def kinds(verb: Verb) -> Verb:
