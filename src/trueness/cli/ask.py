@@ -8,9 +8,10 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
+from trueness.cli.verb import Verb
 
 
-@click.command(short_help="Ask a model; every answer becomes a row.")
+@click.command(cls=Verb, short_help="Ask a model; every answer becomes a row.")
 @click.option(
     "--relation-file",
     required=True,

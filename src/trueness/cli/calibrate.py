@@ -9,9 +9,10 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.grounding import grounded, grounding
+from trueness.cli.verb import Verb
 
 
-@click.command(short_help="A threshold from an error budget.")
+@click.command(cls=Verb, short_help="A threshold from an error budget.")
 @click.argument("claims", type=options.existing_file())
 @grounding
 @click.option("--label", metavar="COLUMN", help="Column: supported or unsupported.")

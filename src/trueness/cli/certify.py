@@ -9,6 +9,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
+from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from trueness.contract import Reading
@@ -20,12 +21,12 @@ SHOWN = {
     "n_orbits": "Distinct answers",
     "certified_errors": "Proved wrong",
     "not_right_floor": "Not right, at least",
-    "true_errors": "Wrong by the key",
+    "true_errors": "Wrong by the targets",
 }
 """Details that stand beside one another when there are several conditions."""
 
 
-@click.command(short_help="At least how many answers are wrong, without a key.")
+@click.command(cls=Verb, short_help="At least how many answers are wrong, without a key.")
 @click.argument("answers", type=options.existing_log())
 @options.columns
 @options.extraction

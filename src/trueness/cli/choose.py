@@ -9,9 +9,10 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.certify import SHOWN
 from trueness.cli.exits import Exit
+from trueness.cli.verb import Verb
 
 
-@click.command(short_help="The condition with provably fewest not right.")
+@click.command(cls=Verb, short_help="The condition with provably fewest not right.")
 @click.argument("answers", type=options.existing_log())
 @options.columns
 @options.extraction

@@ -9,6 +9,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
+from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from trueness.api.sensitivity import Sensitivity, Verdicts
@@ -35,7 +36,7 @@ class Whole(click.ParamType[tuple[int, ...]]):
             self.fail(f"{value!r} are no whole numbers with commas, such as 2,3,4.", param, ctx)
 
 
-@click.command(short_help="What repeated answers agree about; two checkpoints compared.")
+@click.command(cls=Verb, short_help="What repeated answers agree about; two checkpoints compared.")
 @click.argument("before", type=options.existing_log())
 @click.argument("after", nargs=-1, type=options.existing_log())
 @options.columns

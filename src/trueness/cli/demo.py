@@ -9,6 +9,7 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.certify import SHOWN
 from trueness.cli.exits import of_readings
+from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ temperatures: how often do its answers agree, and about what? Last, a dozen clai
 against the passages that are to carry them."""
 
 
-@click.command(short_help="The main job on the embedded model, end to end.")
+@click.command(cls=Verb, short_help="The main job on the embedded model, end to end.")
 @click.option("--model", metavar="NAME", help="Another model than the embedded one.")
 @click.option("--seed", type=int, metavar="N", help="Of everything random.")
 @options.outputs

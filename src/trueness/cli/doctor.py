@@ -8,6 +8,7 @@ import click
 
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
+from trueness.cli.verb import Verb
 
 _CORE = ("numpy", "scipy", "duckdb", "click", "rich", "jinja2", "narwhals", "sentencex")
 _EXTRAS = {
@@ -27,7 +28,7 @@ _KINDS = {"embedded": "model", "minilm": "embedder"}
 _RUNTIMES = {"embedded": ("xllamacpp",), "minilm": ("safetensors", "threadpoolctl", "tokenizers")}
 
 
-@click.command(short_help="What is installed, usable, and how to get the rest.")
+@click.command(cls=Verb, short_help="What is installed, usable, and how to get the rest.")
 @click.option(
     "--get",
     "wanted",

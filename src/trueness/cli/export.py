@@ -9,9 +9,10 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.kept import lost
+from trueness.cli.verb import Verb
 
 
-@click.command(short_help="An answer table as CSV, Parquet or JSON lines.")
+@click.command(cls=Verb, short_help="An answer table as CSV, Parquet or JSON lines.")
 @click.argument("answers", type=options.existing_log())
 @options.columns
 @options.extraction

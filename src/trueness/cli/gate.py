@@ -9,11 +9,12 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.grounding import columns, grounded, grounding, kinds
+from trueness.cli.verb import Verb
 
 VERDICTS = ("accept", "review", "reject")
 
 
-@click.command(short_help="Accept, review or reject by a calibrated gate, with a trace.")
+@click.command(cls=Verb, short_help="Accept, review or reject by a calibrated gate, with a trace.")
 @click.argument("claims", type=options.existing_file())
 @grounding
 @click.option("--gate", "gate_file", type=options.existing_file(), required=True)
@@ -52,7 +53,6 @@ def gate(
 
     failing = _verdicts(fail_on)
     path, pages = _output.apart(output, what="trace")
-    _output.check_inputs(output, (claims, gate_file, key, typed["corpus"]))
     how: dict[str, Any] = {"key": key, "kind": kind, "relation_check": relation_check}
     with grounded(typed) as given:
         how["trace"] = None if path is None else _output.ready(path)
@@ -69,7 +69,7 @@ def gate(
     return Exit.DONE if decision.details.get("n_measured") else Exit.NOTHING_MEASURED
 
 
-@click.command(short_help="Derive every decision of a trace again.")
+@click.command(cls=Verb, short_help="Derive every decision of a trace again.")
 @click.argument("trace", type=options.existing_file())
 @click.option("--gate", "gate_file", type=options.existing_file(), required=True)
 @click.option("--reading", type=options.existing_file(), help="The reading it was about.")

@@ -9,12 +9,13 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
 from trueness.cli.grounding import grounded, grounding, kinds
+from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from trueness.contract import Decision, Reading
 
 
-@click.command(short_help="Which claims lie outside their evidence.")
+@click.command(cls=Verb, short_help="Which claims lie outside their evidence.")
 @click.argument("claims", type=options.existing_file())
 @grounding
 @click.option("--label", metavar="COLUMN", help="Column: what is known; no sensor reads it.")
@@ -63,7 +64,6 @@ def ground(
         msg = "kinds send claims to review, and no gate decides here; name one: --gate FILE."
         raise click.UsageError(msg)
     _output.check_paths(output)
-    _output.check_inputs(output, (claims, gate_file, typed["corpus"]))
     if engine is not None:
         name = typed["embedder"] or "embedded"
         typed["embedder"] = open_embedder_on(engine, name, workers=workers or 2)

@@ -9,9 +9,10 @@ from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.kept import lost
+from trueness.cli.verb import Verb
 
 
-@click.command("import", short_help="The log of another tool as an answer table.")
+@click.command("import", cls=Verb, short_help="The log of another tool as an answer table.")
 @click.argument("log", type=options.existing_log())
 @options.columns
 @options.extraction

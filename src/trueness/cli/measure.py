@@ -8,9 +8,10 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import of_readings
+from trueness.cli.verb import Verb
 
 
-@click.command(short_help="Any sensor by name; with two files, compare.")
+@click.command(cls=Verb, short_help="Any sensor by name; with two files, compare.")
 @click.argument("sensor")
 @click.argument("answers", type=options.existing_log())
 @click.argument("after", type=options.existing_log(), required=False)

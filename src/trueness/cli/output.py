@@ -1,5 +1,6 @@
 """What a verb prints and the files it writes."""
 
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,8 +33,6 @@ def width() -> int:
 
 def in_color() -> bool:
     """Whether colours may be printed."""
-    import os
-
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -173,9 +172,16 @@ def check_inputs(outputs: Sequence[Path], inputs: Iterable[Path | None]) -> None
     from trueness.contract.errors import InputError
 
     for path in outputs:
-        if path.exists() and any(i is not None and path.samefile(i) for i in inputs):
+        if path.is_file() and any(i is not None and _holds(i, path) for i in inputs):
             msg = f"{path} is read here and would be overwritten. Name another file with -o."
             raise InputError(msg)
+
+
+def _holds(read: Path, path: Path) -> bool:
+    """Whether an existing file is the one that is read, by any name, or stands in its folder."""
+    if os.path.isdir(read):  # noqa: PTH112 - false, no error, for a text that is no path
+        return path.resolve().is_relative_to(read.resolve())
+    return os.path.exists(read) and path.samefile(read)  # noqa: PTH110 - as above
 
 
 def ready(path: Path) -> Path:

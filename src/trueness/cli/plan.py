@@ -7,12 +7,13 @@ import click
 
 from trueness.cli import options
 from trueness.cli import output as _output
+from trueness.cli.verb import Verb
 
 GOALS = ("difference", "equivalence", "mcnemar", "item", "auroc", "ceiling")
 _SHARE = options.Finite(0, 1, min_open=True, max_open=True)
 
 
-@click.command(short_help="How many items and draws a comparison needs.")
+@click.command(cls=Verb, short_help="How many items and draws a comparison needs.")
 @click.argument("pilot", nargs=-1, type=options.existing_log())
 @click.option("--goal", type=click.Choice(GOALS), required=True, help="What should be shown.")
 @click.option("--effect", type=_SHARE, help="difference: the mean change.  [default: 0.10]")

@@ -8,6 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit, of_readings
+from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,7 @@ _HEAD = 200
 """Bytes in which a gate file says what it is."""
 
 
-@click.command(short_help="Readings in another form: page, Markdown, JUnit.")
+@click.command(cls=Verb, short_help="Readings in another form: page, Markdown, JUnit.")
 @click.argument("files", nargs=-1, required=True, type=options.existing_file())
 @click.option("--title", metavar="TEXT", help="Of the page.")
 @click.option(

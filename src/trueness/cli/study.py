@@ -8,6 +8,7 @@ import click
 from trueness.cli import options
 from trueness.cli import output as _output
 from trueness.cli.exits import Exit
+from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from trueness.contract.blocks import Table
@@ -30,7 +31,7 @@ _SHOWN = {
 """Fields of a contrast that are printed, where it has them."""
 
 
-@click.command(short_help="Run a declared experiment; it leaves one result file.")
+@click.command(cls=Verb, short_help="Run a declared experiment; it leaves one result file.")
 @click.argument("name", metavar="[ID]", required=False)
 @click.option("--list", "listed", is_flag=True, help="Show every study, its needs and estimate.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
@@ -95,6 +96,7 @@ def study(
     _output.check_paths(output)
     path, *shown = _paths(name, output, partial=limit is not None)
     inputs = Inputs(**swapped)
+    _output.check_inputs((path, path.with_suffix(".table.jsonl")), (inputs.data,))
     try:
         carried = carry_out(name, inputs=inputs, seed=seed, limit=limit, progress=_output.note)
     except (BackendError, MissingExtraError) as error:
