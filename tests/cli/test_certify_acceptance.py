@@ -226,6 +226,25 @@ def test_a_page_and_the_kept_rows_are_written(tmp_path: Path) -> None:
     assert again["state"] == "SILENT"
 
 
+def test_kept_rows_are_counted_of_the_conditions_that_were_looked_at(tmp_path: Path) -> None:
+    text = "entity,condition,answer\n" + "".join(
+        f"{entity},{condition},{answer}\n"
+        for condition in ("none", "prose")
+        for entity, answer in (("a", "x"), ("b", "x"), ("c", "z"))
+    )
+    (tmp_path / "t.csv").write_text(text, "utf-8")
+    argv = ("t.csv", "--relation", "injective", "--only", "none", "--kept", "kept.csv")
+    assert "1 of 3 rows are not withheld" in run(tmp_path, *argv)[1]
+
+
+def test_targets_stand_beside_the_bound_that_does_not_read_them(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("entity,answer,target\na,x,x\nb,x,y\n", "utf-8")
+    out, _ = run(tmp_path, "t.csv", "--relation", "injective", "--full")
+    assert "No key was consulted for this bound." in out
+    assert "wrong by the targets" in out
+    assert "by the key" not in out
+
+
 def test_kept_rows_keep_the_columns_that_play_no_part(tmp_path: Path) -> None:
     text = "entity,answer,price,question\na,x,1,Q a\nb,x,2,Q b\nc,z,3,Q c\n"
     (tmp_path / "t.csv").write_text(text, "utf-8")

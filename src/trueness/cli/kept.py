@@ -19,9 +19,10 @@ def write_kept(
     from trueness.table import write
 
     kept = api.kept(table, readings)
+    looked_at = sum(len(table.only(n)) if n in table.conditions else len(table) for n in readings)
     for path in paths:
         write(kept, ready(path))
-        note(f"wrote {path}: {len(kept):,} of {len(table):,} rows are not withheld")
+        note(f"wrote {path}: {len(kept):,} of {looked_at:,} rows are not withheld")
 
 
 def lost(table: "AnswerTable", path: Path) -> str:

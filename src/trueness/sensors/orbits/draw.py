@@ -168,7 +168,8 @@ def _facts(t: Tally, c: Certificate) -> Facts:
         *causes,
     ]
     if t.true_errors is not None:
-        facts.append(Fact("wrong by the key", f"{t.true_errors:,} of {t.n_answered:,}", "golds"))
+        wrong = f"{t.true_errors:,} of {t.n_answered:,}"
+        facts.append(Fact("wrong by the targets", wrong, "for comparison; no bound reads them"))
     if c.break_even_slack is not None and k:
         facts.append(
             Fact("nothing is left when", f"{c.break_even_slack:,}", "entities break the limits")

@@ -34,7 +34,7 @@ def statement(state: State, reason: str | None, cert: Certificate | None, t: Tal
     return (
         f"At least {cert.certified_errors:,} of {_these(t.n_answered)} "
         f"{_are(cert.certified_errors)} wrong. "
-        "No key was consulted."
+        f"No key was consulted{_beside(t)}."
     )
 
 
@@ -51,6 +51,11 @@ def follow_ups(state: State, cert: Certificate | None, t: Tally, d: Declaration)
             "answer, declare identity never."
         )
     return tuple(out)
+
+
+def _beside(t: Tally) -> str:
+    """What the sentence is about, where targets stand beside the bound for comparison."""
+    return "" if t.true_errors is None else " for this bound"
 
 
 def _all(n: int) -> str:
