@@ -38,6 +38,31 @@ def test_a_gate_decides_and_its_trace_replays(
     assert "130 decisions derived again, 0 problems" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"supported": 1, "unsupported": 0}, ("--positive supported",)),
+        (
+            {"supported": "yes", "unsupported": "no"},
+            ("label of row 1 is 'yes'", "supported or unsupported", "--positive"),
+        ),
+    ],
+)
+def test_labels_in_other_words_are_refused_in_the_words_of_the_shell(
+    written: dict[str, object],
+    words: tuple[str, ...],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    given = tmp_path / "claims.jsonl"
+    said = [{**row, "label": written[str(row["label"])]} for row in rows()]
+    said.sort(key=lambda row: str(row["label"]), reverse=True)
+    given.write_text("".join(json.dumps(row) + "\n" for row in said), "utf-8")
+    assert calibrate(given, tmp_path / "gate.json", "--label", "label", "--group", "source") == 2
+    err = capsys.readouterr().err
+    assert all(word in err for word in words), err
+
+
 def test_an_edited_digit_and_a_missing_line_are_found(
     gate_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,8 +65,8 @@ def unsupported_codes(labels: object, *, positive: str | None = None) -> Codes:
     if kinds == {"numbers"} and positive is None:
         msg = (
             "labels are the numbers 0 and 1 and published data sets disagree on which is "
-            "supported; wanted words or truth values. Say positive='unsupported' or "
-            "positive='supported' for what 1 means."
+            "supported; wanted what 1 means. Say --positive supported or --positive unsupported "
+            "(in Python positive=…), or write the words."
         )
         raise AmbiguousLabels(msg)
     flip = kinds == {"numbers"} and positive == SUPPORTED
@@ -90,8 +90,9 @@ def _kind(place: int, label: object) -> str:
     if isinstance(label, (int, float)) and label in {0, 1}:
         return "numbers"
     msg = (
-        f"label {place} is {label!r}; wanted True or False for unsupported, 'supported' or "
-        "'unsupported', or None where there is no label."
+        f"the label of row {place + 1} is {label!r}; wanted the word supported or unsupported, "
+        "true (unsupported) or false (supported), or nothing where there is no label. Replace "
+        "the labels by these words, or by 0 and 1 with --positive (in Python positive=…)."
     )
     raise InputError(msg)
 
