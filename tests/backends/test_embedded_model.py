@@ -1,3 +1,5 @@
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -140,3 +142,12 @@ def test_a_law_does_not_depend_on_what_was_asked_before(model: GgufModel) -> Non
         assert a.tobytes() == b.tobytes()
     (long,) = model.first_laws([Request(("long", 1, "n"), " far" * 2000)])
     assert (long.logprobs, long.error) == (None, "context_length")
+
+
+def test_a_model_that_is_closed_at_once_ends(model: GgufModel) -> None:
+    """The runtime's loop, stopped before it began, would wait for ever."""
+    code = (
+        "from pathlib import Path; from trueness.backends.embedded import GgufModel\n"
+        f"for _ in range(5): GgufModel(Path({str(model.path)!r}), 'embedded').close()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -186,7 +186,18 @@ class GgufModel:
             msg = f"llama.cpp cannot load {self.path}: {error}."
             raise BackendError(msg, hint="Is it a model this version reads?") from error
         address = urlsplit(self._holder.listening_address)
-        return Loopback(str(address.hostname), int(address.port or 0), key)
+        server = Loopback(str(address.hostname), int(address.port or 0), key)
+        self._pass_through(server)
+        return server
+
+    def _pass_through(self, server: Loopback) -> None:
+        """Wait until the server's loop takes requests: stopped before that, it never ends."""
+        body = {"prompt": [0], "n_predict": 0, "cache_prompt": False}
+        try:
+            server.post("/completion", body)
+        except (OSError, HTTPException, ValueError) as error:
+            msg = f"the local model {self.name!r} was loaded and does not answer: {error}."
+            raise BackendError(msg, hint="Run it again.") from error
 
     def _one(self, request: Request) -> Result:
         ids = self._prompt_ids(request.prompt)
