@@ -60,6 +60,14 @@ def test_too_few_rows_decide_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert found.result.reading.outcome.value == "unresolved"
 
 
+def test_rows_that_are_exact_by_construction_decide_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = run_on(monkeypatch, tmp_path, "certificate-sweep", lambda *_: "", limit=1).result
+    assert found.contrasts[0]["n"] == 36 * 3
+    assert found.reading.outcome.value == "unresolved"
+
+
 def test_behind_text_alone_answers_are_compared_as_texts(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
