@@ -100,3 +100,19 @@ def test_a_bad_call_is_one_clear_line(
     argv: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert said in fails(capsys, *argv)
+
+
+def test_a_pilot_of_several_conditions_is_told_what_plan_can_be_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [
+        {"item": f"q{i}", "answer": "7", "epoch": e, "condition": c}
+        for c in ("x", "y")
+        for i in range(4)
+        for e in range(2)
+    ]
+    path = tmp_path / "two.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    err = fails(capsys, str(path), str(path), "--goal", "difference", "--answer-kind", "short")
+    assert "holds 2 conditions (x, y). Leave the rows of the one" in err
+    assert "compare --only NAME" in err

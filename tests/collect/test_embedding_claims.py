@@ -142,6 +142,8 @@ def test_what_cannot_be_checked_is_said() -> None:
         ({"window": 0}, "window is 0"),
         ({"overlap": 1}, "there is no window"),
         ({"window": 5, "overlap": -1}, "overlap is -1"),
+        ({"window": 8, "overlap": 9}, "overlap is 9 sentences and a window holds at most 8"),
+        ({"window": 8, "overlap": 8}, "give a smaller overlap"),
     ],
 )
 def test_rules_out_of_range_are_refused(given: dict[str, object], said: str) -> None:

@@ -29,7 +29,7 @@ class Cuts:
     Raises
     ------
     InputError
-        When a field is out of its range, or an overlap has no window.
+        When a field is out of its range, or an overlap has no window or fills it.
     """
 
     split: Literal["sentences", "none"] = "sentences"
@@ -48,6 +48,12 @@ class Cuts:
                 raise InputError(msg)
         if self.overlap and self.window is None:
             msg = f"overlap is {self.overlap} and there is no window; give a window, or neither."
+            raise InputError(msg)
+        if self.window is not None and self.overlap >= self.window:
+            msg = (
+                f"overlap is {self.overlap} sentences and a window holds at most {self.window} "
+                "tokens; give a smaller overlap."
+            )
             raise InputError(msg)
 
     def said(self) -> dict[str, Json]:

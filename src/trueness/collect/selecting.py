@@ -6,7 +6,10 @@ from typing import Any
 from trueness.contract.errors import InputError
 
 FORMS = ("all", "first(m)", "top(m)", "window(tokens)", "window(tokens, overlap)")
-_FORM = re.compile(r"(all|first|top|window)\s*(?:[(:]\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)?)?")
+_FORM = re.compile(
+    r"(all|first|top|window)\s*"
+    r"(?:(?:(?P<open>\()|:)\s*(\d+)\s*(?:,\s*(\d+)\s*)?(?(open)\)))?"
+)
 
 
 def parse_selection(text: str) -> dict[str, Any]:
@@ -27,7 +30,7 @@ def parse_selection(text: str) -> dict[str, Any]:
     ({'selection': 'top', 'selected': 16}, {'window': 128, 'overlap': 1})
     """
     found = _FORM.fullmatch(text.strip())
-    kind, first, second = found.groups() if found else (None, None, None)
+    kind, first, second = found.group(1, 3, 4) if found else (None, None, None)
     if kind == "window" and first is not None:
         return {"window": int(first), "overlap": int(second or 0)}
     if kind == "all" and first is None:

@@ -193,7 +193,8 @@ def _drawn(table: AnswerTable, params: Params) -> tuple[str, AnswerTable]:
             return rest[0], table.only(rest[0])
     msg = (
         f"the table holds {len(names)} conditions ({', '.join(names[:5])}). "
-        "Name the one whose draws are meant with --only."
+        "Leave the rows of the one whose draws are meant in the file, or name it where that can be "
+        "said: compare --only NAME, measure -P only=NAME."
     )
     raise InputError(msg)
 
