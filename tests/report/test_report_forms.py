@@ -182,6 +182,27 @@ def test_what_is_no_reading_is_refused_by_name(tmp_path: Path, text: str, name: 
         report.load(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("d.jsonl", '{"verdict": "accept", "prev": "0", "hash": "1"}\n', "trueness replay"),
+        ("d.jsonl", '{"manifest": true}\n', "trueness replay"),
+        ("k.jsonl", '{"trueness": 1}\n{"item": "a", "answer": "x"}\n', "trueness certify"),
+        ("k.jsonl", '{"item": "a", "answer": "x"}\n', "trueness certify"),
+        ("d.json", '{"action": "choose",\n"verdicts": []}\n', "-o page.html"),
+        ("k.csv", "item,answer\na,x\n", "trueness certify"),
+        ("c.jsonl", '{"claim": "a", "evidence": ["b"]}\n', "trueness ground"),
+    ],
+)
+def test_another_file_is_called_what_it_is_and_by_the_verb_that_reads_it(
+    tmp_path: Path, name: str, text: str, words: str
+) -> None:
+    (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InputError, match=words) as caught:
+        report.load(tmp_path / name)
+    assert "KeyError" not in str(caught.value)
+
+
 def test_a_file_that_is_not_text_is_refused_by_name(tmp_path: Path) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(b"\xff\xfe{}")

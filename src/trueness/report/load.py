@@ -11,6 +11,15 @@ from trueness.contract.serial import once
 
 _WANTED = "Hand in a .json or .jsonl file that trueness wrote with -o or --json."
 
+_TABLES = frozenset({".csv", ".tsv", ".parquet"})
+_ANSWERS = "a table of answers, which trueness certify and choose read"
+_TRACE = (
+    "the trace of a gate, which trueness replay FILE --gate gate.json reads; trueness gate draws "
+    "its decisions with -o page.html"
+)
+_DECISION = "a decision as --json prints it, which the same verb draws with -o page.html"
+_CLAIMS = "a table of claims, which trueness ground reads"
+
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
@@ -31,6 +40,9 @@ def load(path: str | Path) -> Loaded:
         When it cannot be read.
     """
     source = Path(path)
+    if source.suffix.lower() in _TABLES:
+        msg = f"{source} holds {_ANSWERS}; a reading is wanted. {_WANTED}"
+        raise InputError(msg)
     text = _text(source)
     try:
         if source.name.lower().endswith(".jsonl"):
@@ -40,8 +52,25 @@ def load(path: str | Path) -> Loaded:
         msg = f"{source}: {error}"
         raise InputError(msg) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        msg = f"{source} holds no reading ({type(error).__name__}: {error}). {_WANTED}"
+        what = _known(text) or f"no reading ({type(error).__name__}: {error})"
+        msg = f"{source} holds {what}; a reading is wanted. {_WANTED}"
         raise InputError(msg) from error
+
+
+def _known(text: str) -> str:
+    """What the first object of another file says that the file is; empty if nothing."""
+    try:
+        first, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return ""
+    names = set(first) if isinstance(first, Mapping) else set()
+    if {"action", "verdicts"} <= names:
+        return _DECISION
+    if "manifest" in names or {"verdict", "prev", "hash"} <= names:
+        return _TRACE
+    if "trueness" in names or names & {"answer", "completion"}:
+        return _ANSWERS
+    return _CLAIMS if {"claim", "evidence"} <= names else ""
 
 
 def _text(source: Path) -> str:
