@@ -2,13 +2,15 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from trueness.contract import Reading, Verdict
+from trueness import api
+from trueness.contract import Reading, State, Verdict
 from trueness.decide.replay import replay_choice
 from trueness.decide.withhold import replay_withhold, withhold
 from trueness.extract.keying import keyed
@@ -68,6 +70,20 @@ def test_golden_vector_with_the_certificate(vector: dict[str, Any]) -> None:
     found = {**decision.details, "state": decision.state.value, "reason": decision.reason}
     assert {k: found[k] for k in expected} == expected
     assert replay_choice(decision) == ()
+
+
+@pytest.mark.parametrize("templates", [("t",), ("t", "u")])
+def test_a_refusal_names_the_options_that_lift_it(templates: Sequence[str]) -> None:
+    rows = [
+        {"entity": entity, "condition": condition, "template": template, "answer": entity[0]}
+        for entity in ("Peru", "Chad")
+        for condition in ("none", "prose")
+        for template in templates
+    ]
+    decision = api.choose(rows)
+    assert decision.state is State.NOT_APPLICABLE
+    said = str(decision.details["to_do"])
+    assert all(f"--{o}" in said for o in ("relation-file", "admissible", "accept-label-free"))
 
 
 def test_identity_is_never_unless_declared_and_open_limits_are_no_answer_set() -> None:

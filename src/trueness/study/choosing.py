@@ -31,6 +31,8 @@ ANSWER_SET, PARAPHRASES = "answer_set", "paraphrases"
 EMPTY = "none"
 """The empty condition; never a candidate."""
 
+_DECLARE = "say which answers there are: --relation-file or --admissible"
+_ACCEPT = "accept agreement alone: --accept-label-free"
 _OTHER_SPACE = "answer space differs from the baseline"
 _BLIND = {
     ANSWER_SET: "blind to the right answers permuted among the entities",
@@ -113,7 +115,7 @@ def choose_condition(
     excluded |= {p.name: p.too_few(least) for p in pairs if p.share < least}
     common = slots.common([baseline, *(n for n in names if n not in excluded)])
     if not common.any():
-        return _refusal(State.NO_EVIDENCE, "no slot is measured under every condition", "")
+        return _refusal(State.NO_EVIDENCE, "no slot is measured under every condition")
     readings = _readings(slots, measure, (baseline, *names), common, excluded)
     decision = choose(
         readings,
@@ -252,21 +254,23 @@ def _level(
         return ANSWER_SET, None
     if not inverse_asked and not asked_in_two_wordings(base):
         why = "any distinct garbage would win"
-        return "", _refusal(State.NOT_APPLICABLE, "one template and no answer set", why)
+        todo = f"{_DECLARE}, or ask in two wordings and {_ACCEPT}"
+        return "", _refusal(State.NOT_APPLICABLE, "one template and no answer set", why, todo)
     if not accepted:
-        why = "stable distinct garbage would win; declare an answer set or accept this"
+        why = "stable distinct garbage would win"
         reason = "label-free selection must be accepted explicitly"
-        return "", _refusal(State.NOT_APPLICABLE, reason, why)
+        return "", _refusal(State.NOT_APPLICABLE, reason, why, f"{_DECLARE}, or {_ACCEPT}")
     return PARAPHRASES, None
 
 
-def _refusal(state: State, reason: str, because: str) -> Decision:
+def _refusal(state: State, reason: str, because: str = "", todo: str = "") -> Decision:
+    nothing: dict[str, Json] = {"winner": None, "intervened": False, "because": because}
     return Decision(
         action="choose",
         state=state,
         reason=reason,
         verdicts=(),
-        details={"winner": None, "intervened": False, "because": because},
+        details=nothing | ({"to_do": todo} if todo else {}),
     )
 
 
