@@ -20,7 +20,6 @@ from trueness.collect.ensembles import KINDS, LOGITS, PROBABILITIES, parse_view,
 from trueness.collect.means import LAW, first_tokens, law_of, law_text, likeliest
 from trueness.collect.questions import Quiz, questions
 from trueness.contract.errors import InputError, ProtocolError
-from trueness.contract.serial import Json
 from trueness.table import OUTCOMES, AnswerTable, Outcome, Protocol
 
 CITIES = ["Paris", "Rome", "Madrid"]
@@ -186,7 +185,7 @@ def test_choose_takes_a_free_vote_and_excludes_a_mean_over_a_list(tmp_path: Path
 
 @pytest.mark.parametrize(("n_tokens", "length"), [(128, 128), (None, 128)])
 def test_a_vote_costs_what_its_members_cost_together(n_tokens: int | None, length: int) -> None:
-    repeated: dict[str, Json] = {"kind": "repeated", "n_tokens": n_tokens, "length": length}
+    repeated: Any = {"kind": "repeated", "n_tokens": n_tokens, "length": length}
     base = replace(
         table({"none": "xxx", "the:128": "pqr"}),
         protocols={

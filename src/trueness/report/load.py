@@ -41,20 +41,21 @@ def load(path: str | Path) -> Loaded:
     """
     source = Path(path)
     if source.suffix.lower() in _TABLES:
-        msg = f"{source} holds {_ANSWERS}; a reading is wanted. {_WANTED}"
-        raise InputError(msg)
+        raise InputError(_refusal(source, _ANSWERS))
     text = _text(source)
     try:
         if source.name.lower().endswith(".jsonl"):
             return Loaded(_from_lines(text))
         return _from_object(json.loads(text, object_pairs_hook=once))
     except TruenessError as error:
-        msg = f"{source}: {error}"
-        raise InputError(msg) from error
+        raise InputError(_refusal(source, _known(text)) or f"{source}: {error}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        what = _known(text) or f"no reading ({type(error).__name__}: {error})"
-        msg = f"{source} holds {what}; a reading is wanted. {_WANTED}"
-        raise InputError(msg) from error
+        why = f"no reading ({type(error).__name__}: {error})"
+        raise InputError(_refusal(source, _known(text) or why)) from error
+
+
+def _refusal(source: Path, what: str) -> str:
+    return f"{source} holds {what}; a reading is wanted. {_WANTED}" if what else ""
 
 
 def _known(text: str) -> str:
