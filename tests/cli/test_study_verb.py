@@ -9,6 +9,8 @@ from trueness.cli import main
 from trueness.study.declarations import declared_studies, declared_study
 from trueness.study.results import read_result
 
+RESULTS = Path(__file__).parents[2] / "results"
+
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str, code: int = 0) -> tuple[str, str]:
     capsys.readouterr()
@@ -91,3 +93,21 @@ def test_a_study_whose_model_is_not_there_is_exit_5_and_writes_nothing(
     _, err = run(capsys, "C1", "--limit", "30", code=5)
     assert "doctor --get minilm" in err
     assert not (tmp_path / "results").exists()
+
+
+def test_a_result_whose_outcome_was_edited_is_not_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = json.loads((RESULTS / "detector.json").read_text("utf-8"))
+    path = tmp_path / "edited.json"
+    for change in ("outcome", "estimate"):
+        edited = json.loads(json.dumps(record))
+        if change == "outcome":
+            edited["reading"]["outcome"] = "refuted"
+        else:
+            edited["contrasts"][0]["estimate"] = "abc"
+        path.write_text(json.dumps(edited), "utf-8")
+        assert main(["report", str(path)]) == 2
+        out, err = capsys.readouterr()
+        assert not out
+        assert "a result file is never edited by hand" in err

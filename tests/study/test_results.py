@@ -4,7 +4,7 @@ import json
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -52,7 +52,13 @@ RESULT = Result(
     rows=({"name": "null_25", "n": 3},),
     contrasts=({"name": "exact", "beyond": 0},),
     published=(),
-    reading=Decisive(Outcome.SUPPORTED, (Evaluated("a.n > 1", {"a.n": 2}, holds=True),)),
+    reading=Decisive(
+        Outcome.SUPPORTED,
+        (
+            Evaluated("contrasts.exact.beyond == 0", {"contrasts.exact.beyond": 0}, holds=True),
+            Evaluated("contrasts.exact.beyond > 0", {"contrasts.exact.beyond": 0}, holds=False),
+        ),
+    ),
     cost={"seconds": 0.5},
     notes=(),
 )
@@ -125,11 +131,44 @@ def test_a_record_that_is_no_result_is_refused(change: dict[str, object]) -> Non
         {"contrasts": [{"name": "a", "estimate": 10**400}]},
         {"contrasts": [{"name": "a", "low": float("inf")}]},
         {"cost": {"seconds": 10**400}},
+        {"contrasts": [{"name": "exact", "beyond": 0, "estimate": "abc"}]},
+        {"contrasts": [{"name": "exact", "beyond": 0, "p_holm": [0.1]}]},
+        {"contrasts": [{"name": "exact", "beyond": 0, "low": True}]},
+        {"contrasts": [{"name": "exact", "beyond": 0, "primary": "yes"}]},
     ],
 )
 def test_a_record_with_an_entry_that_was_edited_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(InputError, match="Run the study again"):
         result_from({**RESULT.to_dict(), **change})  # type: ignore[dict-item] # a wrong value on purpose
+
+
+def read_as(outcome: str, *edited: tuple[int, str, object]) -> dict[str, object]:
+    """The reading of the result above, with fields of its expressions edited."""
+    reading: dict[str, Any] = json.loads(json.dumps(RESULT.to_dict()["reading"]))
+    for place, name, value in edited:
+        reading["expressions"][place][name] = value
+    return {"reading": {**reading, "outcome": outcome}}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (read_as("refuted"), "the outcome of a result is refuted, and its expressions say supp"),
+        (read_as("not_applicable"), "is not_applicable, and its expressions say supported"),
+        (read_as("unresolved"), "is unresolved, and its expressions say supported"),
+        (read_as("unresolved", (0, "holds", False)), "does not hold .* by its contrasts it holds"),
+        (
+            read_as("refuted", (0, "holds", False), (1, "holds", True)),
+            "does not hold .* by its contrasts it holds",
+        ),
+        (read_as("supported", (0, "values", {})), "by its contrasts it holds"),
+        ({"contrasts": [{"name": "exact", "beyond": 2}]}, "by its contrasts it does not hold"),
+        ({"reading": {"outcome": "refuted", "expressions": []}}, "say not_applicable"),
+    ],
+)
+def test_an_outcome_that_does_not_follow_is_refused(change: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        result_from({**RESULT.to_dict(), **change})  # type: ignore[dict-item] # edited on purpose
 
 
 def test_a_record_that_lacks_its_notes_is_refused() -> None:

@@ -15,7 +15,7 @@ from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.measurable import NothingToMeasureError
 from trueness.study.published import published_of
-from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result
+from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result, outcome_of
 from trueness.study.runners import runner_of
 from trueness.study.saying import said
 from trueness.study.task import Progress, Task
@@ -129,9 +129,7 @@ def decide(declaration: Declaration, fields: object) -> Decisive:
     document = plain(fields)
     supported = evaluate(declaration.supported, document)
     refuted = evaluate(declaration.refuted, document)
-    outcome = Outcome.UNRESOLVED
-    if supported.holds != refuted.holds:
-        outcome = Outcome.SUPPORTED if supported.holds else Outcome.REFUTED
+    outcome = outcome_of((supported, refuted))
     lesser = () if outcome is Outcome.SUPPORTED else declaration.also
     tried = tuple(evaluate(each.when, document) for each in lesser)
     return Decisive(outcome, (supported, refuted, *tried))

@@ -10,7 +10,7 @@ from typing import Any
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, dumps, plain
-from trueness.study.expressions import Evaluated
+from trueness.study.expressions import Evaluated, evaluate
 
 SCHEMA = 1
 _HEAD = 1_000
@@ -24,6 +24,20 @@ class Outcome(StrEnum):
     REFUTED = "refuted"
     UNRESOLVED = "unresolved"
     NOT_APPLICABLE = "not_applicable"
+
+
+def outcome_of(expressions: Sequence[Evaluated]) -> Outcome:
+    """What evaluated expressions amount to: the first two decide, ``supported`` and ``refuted``.
+
+    Any after these, of lesser findings, decide nothing. Without expressions the study did not
+    apply.
+    """
+    if not expressions:
+        return Outcome.NOT_APPLICABLE
+    supported, refuted = (each.holds for each in expressions[:2])
+    if supported == refuted:
+        return Outcome.UNRESOLVED
+    return Outcome.SUPPORTED if supported else Outcome.REFUTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +133,8 @@ def result_from(record: Record) -> Result:
     Raises
     ------
     InputError
-        If a field is missing, unknown or of another kind, or the schema is another one.
+        If a field is missing, unknown or of another kind, the schema is another one, or the
+        outcome does not follow from the contrasts.
     """
     wanted = [f.name for f in fields(Result)]
     record = {**{name: list[Json]() for name in _LATER}, **record}
@@ -143,6 +158,7 @@ def result_from(record: Record) -> Result:
         _check_entries(name, value)
         values[name] = tuple(value) if isinstance(value, list) else value
     values["reading"] = _decisive(record["reading"])
+    _check_reading(values["reading"], {name: record[name] for name in _READ})
     return Result(**values)
 
 
@@ -218,8 +234,8 @@ def _check_entries(name: str, value: Json) -> None:
     entries = value if isinstance(value, list) else [value]
     for place, entry in enumerate(entries):
         fits = not isinstance(value, list) or isinstance(entry, kind)
-        named = name != "contrasts" or (isinstance(entry, dict) and _is_text(entry.get("name")))
-        if not fits or not named or not _is_held(entry):
+        sound = name != "contrasts" or (isinstance(entry, dict) and _is_contrast(entry))
+        if not fits or not sound or not _is_held(entry):
             msg = (
                 f"entry {place} of {name} in a result cannot be read; a result file is never "
                 "edited by hand. Run the study again."
@@ -231,8 +247,19 @@ _ENTRIES: dict[str, type] = {"seeds": int, "notes": str}
 """What a list of a result holds; objects, where nothing else is said."""
 
 
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)
+_NUMBERS = ("estimate", "low", "high", "p", "p_holm", "n", "beyond", "open")
+"""Fields of a contrast that hold a number or null, where it has them."""
+_READ = ("contrasts", "draws")
+"""Fields of a result that the declared expressions read."""
+
+
+def _is_contrast(entry: Record) -> bool:
+    numbers = [entry[name] for name in _NUMBERS if entry.get(name) is not None]
+    return (
+        isinstance(entry.get("name"), str)
+        and isinstance(entry.get("primary", False), bool)
+        and all(isinstance(n, int | float) and not isinstance(n, bool) for n in numbers)
+    )
 
 
 def _is_held(entry: Json) -> bool:
@@ -265,7 +292,35 @@ def _decisive(record: Json) -> Decisive:
     except ValueError as error:
         msg = f"the outcome is {record['outcome']!r}; known are {', '.join(Outcome)}."
         raise InputError(msg) from error
+    if len(made) == 1:
+        msg = "the reading of a result holds one expression of two. Run the study again."
+        raise InputError(msg)
     return Decisive(outcome, tuple(made))
+
+
+def _check_reading(reading: Decisive, read: Record) -> None:
+    """Refuse an outcome that the expressions, or expressions that the contrasts, do not give."""
+    for stored in reading.expressions:
+        found = evaluate(stored.expression, dict(read))
+        if found != stored:
+            msg = (
+                f"{stored.expression!r} {_says(stored)} in the reading of a result, and by its "
+                f"contrasts it {_says(found)}; a result file is never edited by hand. Run the "
+                "study again."
+            )
+            raise InputError(msg)
+    follows = outcome_of(reading.expressions)
+    if reading.outcome is not follows:
+        msg = (
+            f"the outcome of a result is {reading.outcome.value}, and its expressions say "
+            f"{follows.value}; a result file is never edited by hand. Run the study again."
+        )
+        raise InputError(msg)
+
+
+def _says(found: Evaluated) -> str:
+    values = ", ".join(f"{path} = {value}" for path, value in found.values.items())
+    return f"{'holds' if found.holds else 'does not hold'} ({values})"
 
 
 def _no_constant(name: str) -> float:
