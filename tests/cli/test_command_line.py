@@ -1,5 +1,6 @@
 """Every verb: help, exit codes, errors in one line, strict JSON, files by suffix."""
 
+import errno
 import io
 import json
 import os
@@ -465,6 +466,27 @@ def test_a_full_disk_is_an_error_and_not_silence() -> None:
         )
     assert done.returncode == 2
     assert re.fullmatch(r"Error: standard output: no space left[^\n]*\n", done.stderr)
+
+
+@pytest.mark.parametrize("second", ["d.json", "d.md", "d.jsonl", "d.html", "d.junit.xml"])
+def test_a_disk_that_fills_names_the_file_that_did_not_fit(
+    second: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table, fitted = tmp_path / "x.csv", tmp_path / "c.json"
+    table.write_text("entity,answer\na,x\nb,x\n", "utf-8")
+    whole = Path.replace
+
+    def replace(draft: Path, target: Path) -> Path:
+        if target.name == second:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return whole(draft, target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    out = tmp_path / second
+    argv = ["certify", str(table), "--relation", "injective", "-o", str(fitted), "-o", str(out)]
+    assert main(argv) == 2
+    assert f"Error: {out}: no space left on device" in capsys.readouterr().err
+    assert fitted.exists()
 
 
 def test_a_reader_that_goes_away_is_quiet() -> None:

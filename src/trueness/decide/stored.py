@@ -7,6 +7,7 @@ from pathlib import Path
 
 from trueness.contract import Reading
 from trueness.contract.errors import CannotSerialise, FingerprintMismatch, InputError, PolicyError
+from trueness.contract.files import naming
 from trueness.contract.serial import Json, RepeatedKeyError, canonical, dumps, once
 from trueness.decide.calibration import Calibration
 from trueness.decide.columns import Columns, columns_of_reading
@@ -90,7 +91,8 @@ class GateFile:
                 "it one: --revision TEXT, or revision= in Python."
             )
             raise CannotSerialise(msg)
-        path.write_text(dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
+        with naming(path):
+            path.write_text(dumps(self.to_dict(), indent=1) + "\n", encoding="utf-8")
 
     def faults(self) -> tuple[tuple[str, str], ...]:
         """(kind, sentence) of everything in the file that does not fit together."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from trueness.contract import Decision
 from trueness.contract.blocks import Block
 from trueness.contract.errors import InputError
+from trueness.contract.files import naming
 from trueness.report.checks import Check
 from trueness.report.machine import Readings, json, json_lines, junit
 
@@ -66,7 +67,8 @@ def write(
         parts = (
             page(readings, decisions=decisions, title=title, columns=columns, overview=overview),
         )
-    return _replace(target, parts)
+    with naming(target):
+        return _replace(target, parts)
 
 
 def suffix(path: str | Path) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trueness.contract.errors import InputError
+from trueness.contract.files import naming
 from trueness.contract.serial import Json, dumps, plain
 from trueness.study.expressions import Evaluated, evaluate
 
@@ -195,11 +196,16 @@ def write_result(result: Result, path: Path, *, table: Sequence[Record] = ()) ->
     The rows that it was computed from, where there are any, stand beside it: ``ID.table.jsonl``.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(dumps(result.to_dict(), indent=1) + "\n", encoding="utf-8")
+    _write(path, dumps(result.to_dict(), indent=1) + "\n")
     if table:
         lines = "".join(dumps(row, compact=True) + "\n" for row in table)
-        path.with_suffix(".table.jsonl").write_text(lines, encoding="utf-8")
+        _write(path.with_suffix(".table.jsonl"), lines)
     return path
+
+
+def _write(path: Path, text: str) -> None:
+    with naming(path):
+        path.write_text(text, encoding="utf-8")
 
 
 _LATER = ("data", "protocols")
