@@ -11,7 +11,8 @@ import pytest
 from trueness.api.gating import calibrate, gate, ground_by, replay
 from trueness.api.grounding import ground
 from trueness.api.readings import measured
-from trueness.contract.errors import DependentItems, InputError
+from trueness.backends import open_embedder
+from trueness.contract.errors import BackendError, DependentItems, InputError
 from trueness.decide.stored import GateFile
 
 ROOT = Path(__file__).parents[2]
@@ -169,3 +170,92 @@ def test_weights_go_with_the_evidence_that_is_exchanged() -> None:
     assert made.sensor == "energy.weighted"
     with pytest.raises(InputError, match="does not read it"):
         calibrate(right, unsupported="random", budget=0.05, weights="w", **how)
+
+
+def test_a_grid_that_nothing_tests_is_refused() -> None:
+    grid: Any
+    for grid in ("nan", "0.1,0.2", [0.1], [float("nan")], ["a"], [], 3, str(LABELLED)):
+        with pytest.raises(InputError, match=r"only accepted_error tests one"):
+            calibrate(LABELLED, label="label", budget=0.05, grid=grid, **OVERLAP)
+    for grid in ("nan", [float("nan")], ["a"], [], 3):
+        with pytest.raises(InputError, match="grid"):
+            calibrate(
+                LABELLED, label="label", budget=0.05, error="accepted_error", grid=grid, **OVERLAP
+            )
+
+
+def test_labels_are_named_once() -> None:
+    labels = {r["item"]: r["label"] for r in rows()}
+    with pytest.raises(InputError, match="labels are named twice"):
+        calibrate(LABELLED, label="label", labels=labels, budget=0.05, **OVERLAP)
+
+
+def test_what_is_of_a_wrong_type_is_one_clear_error() -> None:
+    made = calibrate(LABELLED, label="label", budget=0.05, **OVERLAP)
+    wrong: Any = 3
+    for call in (
+        lambda: gate(LABELLED, made, kind=["kind"]),  # type: ignore[arg-type] # on purpose
+        lambda: gate(LABELLED, made, sensor="energy"),
+        lambda: calibrate(LABELLED, label=["label"], budget=0.05, **OVERLAP),  # type: ignore[arg-type] # on purpose
+        lambda: calibrate(LABELLED, label="label", policy=wrong, budget=0.05, **OVERLAP),
+        lambda: calibrate(LABELLED, label="label", policy=[], budget=0.05, **OVERLAP),  # type: ignore[arg-type] # on purpose
+        lambda: ground(LABELLED, embedder=letters, select=wrong),
+        lambda: ground(LABELLED, embedder=letters, limit="x"),  # type: ignore[arg-type] # on purpose
+        lambda: ground(LABELLED, embedder=letters, entailer=wrong),
+        lambda: ground(LABELLED, embedder=letters, revision=wrong),
+    ):
+        with pytest.raises(InputError):
+            call()
+
+
+def test_a_gate_from_unsupported_claims_alone_says_so() -> None:
+    wrong = [row for row in rows() if row["label"] == "unsupported"]
+    made = calibrate(wrong, label="label", budget=0.05, **OVERLAP)
+    assert "no item is labelled supported" in " ".join(made.notes())
+
+
+def test_too_many_passages_are_refused_before_anything_is_embedded() -> None:
+    seen: list[str] = []
+
+    def counted(texts: list[str]) -> list[list[float]]:
+        seen.extend(texts)
+        return letters(texts)
+
+    many = [{"claim": "a b", "evidence": [f"passage {i}" for i in range(100)]}]
+    for sensor in ("energy", "energy.cone"):
+        with pytest.raises(InputError, match="100 passages and at most 64"):
+            ground(many, embedder=counted, sensor=sensor)
+    assert not [text for text in seen if text.startswith("passage")]
+    assert ground(many, embedder=letters, max_passages=100).n_items == 1
+
+
+def test_missing_and_blank_passages_are_counted_in_a_note() -> None:
+    claims = [{"claim": "a b", "evidence": ["a c", None, " "]}, {"claim": "a", "evidence": ["b"]}]
+    said = json.dumps(ground(claims, embedder=letters).to_dict())
+    assert "2 of 4 passages are blank or missing" in said
+
+
+def test_an_embedder_that_raises_its_own_error_is_named() -> None:
+    class OwnError(Exception):
+        """An error of the embedder's own."""
+
+    def broken(texts: list[str]) -> list[list[float]]:
+        raise OwnError(texts[0])
+
+    with pytest.raises(BackendError, match=r"broken failed on .*OwnError"):
+        ground([{"claim": "a", "evidence": ["b"]}], embedder=broken)
+
+
+def test_an_embedder_object_that_raises_its_own_error_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class OwnError(Exception):
+        """An error of the embedder's own."""
+
+    def broken(*_: object) -> list[list[float]]:
+        raise OwnError
+
+    embedder = open_embedder(letters)
+    monkeypatch.setattr(type(embedder), "embed", broken)
+    with pytest.raises(BackendError, match=r"letters failed on .*OwnError"):
+        ground([{"claim": "a", "evidence": ["b"]}], embedder=embedder)

@@ -172,7 +172,7 @@ def test_a_column_without_any_known_kind_is_refused(made: GateFile, tmp_path: Pa
     data = claims(tmp_path / "c.jsonl", ["swapped", "summary"], [None, None])
     with pytest.raises(InputError, match=r"which says swapped, summary; known are .*role_swap"):
         gate(data, made, kind="what")
-    with pytest.raises(InputError, match="named by a list"):
+    with pytest.raises(InputError, match=r"kind is .* a list; give the name"):
         gate(data, made, kind=["what"])  # type: ignore[arg-type] # on purpose
     with pytest.raises(InputError, match="the gate names its own"):
         gate(data, made, sensor="energy")

@@ -86,8 +86,8 @@ def calibrate(
 
     def labelled(of: object) -> tuple[Reading, dict[str, object], str | None]:
         if unsupported == "labelled":
-            found = measured(of, sensor=sensor, label=label, **given)
-            return found, labels_of(of, label=label, labels=labels, given=given), None
+            known = labels_of(of, label=label, labels=labels, given=given)
+            return measured(of, sensor=sensor, label=label, **given), known, None
         if labels is not None or is_reading(of):
             msg = (
                 f"unsupported is {unsupported!r}, which is made from a table with its evidence; "
@@ -110,7 +110,7 @@ def calibrate(
         known,
         promise,
         positive=positive,
-        policy=policy if policy is None or isinstance(policy, Mapping) else _object(Path(policy)),
+        policy=policy if policy is None or isinstance(policy, Mapping) else _object(policy),
         grid=grid_of(grid, reading, promise, lambda path: measured(path, sensor=sensor, **given)),
         evaluation=other,
     )
@@ -322,11 +322,12 @@ def _stored(gate_file: str | Path | GateFile) -> GateFile:
 def _path(given: object, what: str) -> Path:
     if isinstance(given, (str, os.PathLike)):
         return Path(given)
-    msg = f"{what} is a {type(given).__name__}; name the file that was written."
+    msg = f"{what} is a {type(given).__name__}; name the file."
     raise InputError(msg)
 
 
-def _object(path: Path) -> dict[str, Any]:
+def _object(policy: object) -> dict[str, Any]:
+    path = _path(policy, "the policy")
     try:
         found = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=once)
     except (OSError, ValueError, RecursionError) as error:

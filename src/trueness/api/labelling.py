@@ -8,7 +8,7 @@ from typing import Any
 from trueness.api.readings import is_reading
 from trueness.contract.errors import InputError
 from trueness.table.delimited import read_delimited
-from trueness.table.evidence_reading import read_evidence
+from trueness.table.evidence_reading import check_names, read_evidence
 from trueness.table.frames import read_frame
 from trueness.table.jsonlines import read_json
 from trueness.table.sniff import FileKind, sniff
@@ -39,8 +39,14 @@ def labels_of(
     Raises
     ------
     InputError
-        When there are none.
+        When there are none, or a table's own and others.
     """
+    if labels is not None and label is not None and not is_reading(source):
+        msg = (
+            f"labels are named twice: the column {label!r} of the table and a file or mapping of "
+            "their own (label and labels). Give one of these."
+        )
+        raise InputError(msg)
     if isinstance(labels, Mapping):
         return dict(labels)
     if labels is not None:
@@ -72,6 +78,7 @@ def label_file(
         source = read_json(path) if sniff(path) is FileKind.JSON else read_delimited(path)
     else:
         source = read_frame(given)
+    check_names(item=item, label=label)
     columns = (item or "item", label or "label")
     missing = [name for name in columns if name not in source.cells]
     if missing:

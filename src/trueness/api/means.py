@@ -56,6 +56,7 @@ class Means:
             cuts=self.cuts,
             noise=self.noise,
             corpus=texts,
+            check=getattr(self.params, "check", None),
             cache=self.cache,
             advance=self.advance,
         )
@@ -96,6 +97,10 @@ def means_of(
     """
     module = sensors.find(sensor)
     check_read(module, corpus=corpus, entailer=entailer)
+    for name, text in (("select", select), ("revision", revision)):
+        if not isinstance(text, str | None):
+            msg = f"{name} is {text!r}, a {type(text).__name__}; give a text, or leave it out."
+            raise InputError(msg)
     ways = _selected(select, params, {"window": window, "overlap": overlap})
     return Means(
         module,

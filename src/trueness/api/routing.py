@@ -13,7 +13,7 @@ from trueness.api.labelling import CLAIMS
 from trueness.api.readings import is_reading
 from trueness.contract.errors import InputError
 from trueness.table.column import Column
-from trueness.table.evidence_reading import read_evidence
+from trueness.table.evidence_reading import check_names, read_evidence
 
 PASSED = "passed"
 """What a column of relation checks says of a claim whose relation was checked and holds."""
@@ -92,10 +92,7 @@ def flags_of(
             msg = "a relation check stands beside a kind; name the column of kinds as well."
             raise InputError(msg)
         return Routes({})
-    for name in (kind, relation_check):
-        if not isinstance(name, str | None):
-            msg = f"a column is named by a {type(name).__name__}; give its name, a text."
-            raise InputError(msg)
+    check_names(kind=kind, relation_check=relation_check)
     if is_reading(source):
         msg = f"the column {kind!r} of kinds is read from the table of claims; hand in the table."
         raise InputError(msg)

@@ -8,7 +8,7 @@ import numpy as np
 
 from trueness.contract import Direction, Reading
 from trueness.contract.errors import DependentItems, InputError
-from trueness.decide.grids import quantile_grid
+from trueness.decide.grids import check_grid, quantile_grid
 from trueness.decide.promise import Promise
 from trueness.stats.acceptance import needed
 
@@ -38,12 +38,15 @@ def grid_of(
     Raises
     ------
     InputError
-        When the grid can be read neither way.
+        When the grid can be read neither way, or nothing tests it.
     DependentItems
         When the split shares an item or a source with the reading.
     """
-    if grid is None or not isinstance(grid, (str, Path)):
-        return None if grid is None else list(grid)
+    check_grid(grid, promise)
+    if grid is None:
+        return None
+    if not isinstance(grid, (str, Path)):
+        return _listed(grid)
     numbers = _numbers(str(grid))
     if numbers is not None:
         return numbers
@@ -59,6 +62,14 @@ def grid_of(
     share = _SPARE * needed(promise.budget, promise.delta) / max(1, reading.n_measured)
     begin = min(math.ceil(share * len(risks)), max(0, len(risks) - 1))
     return [sign * t for t in quantile_grid(risks[begin:])]
+
+
+def _listed(grid: Sequence[float]) -> list[float]:
+    try:
+        return list(grid)
+    except TypeError:
+        msg = f"the grid is a {type(grid).__name__}; give a list of thresholds, or a path."
+        raise InputError(msg) from None
 
 
 def _numbers(text: str) -> list[float] | None:

@@ -15,7 +15,7 @@ from trueness.backends.embedder import (
     check_vectors,
 )
 from trueness.backends.vectors import VectorCache, vector_key
-from trueness.contract.errors import BackendError, InputError
+from trueness.contract.errors import BackendError, InputError, TruenessError
 from trueness.contract.serial import Json
 
 _PROBES = (
@@ -32,6 +32,9 @@ _PROBES = (
 
 BATCH = 64
 """Texts of one call, for embedders that do not say."""
+
+_MISTAKES = (AssertionError, AttributeError, ImportError, NameError)
+"""What code raises that is wrong itself, whatever the text; it is not hidden."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,10 +145,8 @@ def measured_jitter(embedder: Embedder, role: Role = "evidence") -> float:
         When its vectors are too few or too many, or change their dimension.
     """
     name = str(embedder.identity.get("id"))
-    together = _units(check_vectors(embedder.embed(_PROBES, role), _PROBES, name))
-    one_by_one = [
-        _units(check_vectors(embedder.embed([text], role), [text], name)) for text in _PROBES
-    ]
+    together = _units(_vectors(embedder, _PROBES, role))
+    one_by_one = [_units(_vectors(embedder, [text], role)) for text in _PROBES]
     widths = sorted({found.shape[1] for found in (together, *one_by_one)})
     if len(widths) > 1:
         msg = (
@@ -165,7 +166,7 @@ def tells_apart(embedder: Embedder, role: Role = "evidence") -> bool:
     BackendError
         When the embedder fails.
     """
-    rows = check_vectors(embedder.embed(_PROBES, role), _PROBES, str(embedder.identity.get("id")))
+    rows = _vectors(embedder, _PROBES, role)
     return not bool((rows == rows[0]).all())
 
 
@@ -256,7 +257,7 @@ class _Work:
 
     def _checked(self, texts: Sequence[str]) -> Vectors:
         name = str(self._embedder.identity.get("id"))
-        rows = check_vectors(self._embedder.embed(texts, self._role), texts, name)
+        rows = _vectors(self._embedder, texts, self._role)
         wanted = self._width if self._width is not None else _dimension(self._embedder.identity)
         if wanted is not None and rows.shape[1] != wanted:
             msg = (
@@ -266,6 +267,19 @@ class _Work:
             raise EmbedderFaultError(msg)
         self._width = rows.shape[1]
         return rows
+
+
+def _vectors(embedder: Embedder, texts: Sequence[str], role: Role) -> Vectors:
+    """Vectors of an embedder, checked; what it raises, but for mistakes, is a `BackendError`."""
+    name = str(embedder.identity.get("id"))
+    try:
+        found = embedder.embed(texts, role)
+    except (TruenessError, *_MISTAKES):
+        raise
+    except Exception as error:
+        msg = f"{name} failed on {len(texts)} texts: {type(error).__name__}: {error}"
+        raise BackendError(msg) from error
+    return check_vectors(found, texts, name)
 
 
 def _collected(

@@ -33,8 +33,11 @@ def open_entailer(
     AmbiguousLabels, MissingExtraError, BackendError
         As `trueness.backends.cross_encoder.CrossEncoder`.
     """
-    if not isinstance(name, str):
+    if isinstance(name, Entailer):
         return name
+    if not isinstance(name, str):
+        msg = f"the entailer is a {type(name).__name__}; name {', '.join(ENTAILERS)}."
+        raise InputError(msg)
     kind, _, rest = name.partition(":")
     if kind == "cross-encoder" and rest:
         from trueness.backends.cross_encoder import CrossEncoder  # noqa: PLC0415 - where it is used

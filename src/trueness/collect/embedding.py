@@ -39,6 +39,7 @@ def embed_table(
     cuts: Cuts | None = None,
     noise: float | None = None,
     corpus: Sequence[str] | None = None,
+    check: Callable[[EvidenceTable], object] | None = None,
     cache: VectorCache | None = None,
     advance: Advance | None = None,
 ) -> EvidenceTable:
@@ -58,6 +59,8 @@ def embed_table(
         self-check of texts alone and in a batch may raise it.
     corpus : sequence of str, optional
         Texts of a declared corpus; see `trueness.collect.corpora.read_corpus`.
+    check : callable, optional
+        Is given the table once it is cut, and may refuse it before anything is embedded.
     cache : VectorCache, optional
         Not used for an embedder without a revision: it may be another one tomorrow.
     advance : callable, optional
@@ -75,6 +78,8 @@ def embed_table(
     cuts = cuts or Cuts()
     declared, notes = _noise(embedder, noise)
     ready = cut(table, cuts, embedder)
+    if check is not None:
+        check(ready)
     known = cache if embedder.identity.get("revision") else None
     claims, near = _embedded(_claims(ready), "claim", embedder, known, advance)
     passages, more = _embedded(_passages(ready), "evidence", embedder, known, advance)

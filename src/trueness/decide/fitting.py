@@ -10,10 +10,14 @@ from trueness.contract.errors import DependentItems, InputError, TooFewCalibrati
 from trueness.contract.serial import Json
 from trueness.decide.calibration import Calibration, Codes, Ints, Side, rho_of
 from trueness.decide.columns import Columns
-from trueness.decide.grids import Sequenced, sequenced
+from trueness.decide.grids import Sequenced, check_grid, sequenced
 from trueness.decide.promise import Error, Population, Promise, Unit, share_json
 from trueness.decide.ranks import threshold_of
 from trueness.stats.order_thresholds import least_of_sources, one_of_each_source
+
+_NONE_SUPPORTED = (
+    "no item is labelled supported: which share of the supported is accepted is not known"
+)
 
 
 def calibrate_columns(
@@ -50,11 +54,12 @@ def calibrate_columns(
     InputError
         When lengths differ, or no threshold of a grid keeps the budget.
     """
+    check_grid(grid, promise)
     sources = _sources(columns, unsupported, groups)
     _check_independent(sources, unsupported >= 0, promise)
     draws = np.random.default_rng(promise.seed)
     counts = _counts(columns, unsupported, sources)
-    notes: list[str] = []
+    notes = [] if counts["n_supported"] else [_NONE_SUPPORTED]
     threshold, side, tested = None, None, None
     if promise.error is Error.ACCEPTED_ERROR:
         tested = _grid(columns, unsupported, sources, promise, grid=grid, rng=draws)

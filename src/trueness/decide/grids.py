@@ -11,7 +11,7 @@ from trueness.contract import Direction
 from trueness.contract.errors import InputError, TooFewCalibrationItems
 from trueness.contract.serial import Json
 from trueness.decide.columns import risk_of
-from trueness.decide.promise import Promise, share_json
+from trueness.decide.promise import Error, Promise, share_json
 from trueness.stats.acceptance import needed
 from trueness.stats.fixed_sequence import FixedSequence, counts_below, fixed_sequence
 
@@ -118,6 +118,21 @@ def sequenced(
     thresholds = np.unique(risk_of(given, direction))
     order = np.lexsort((wrong, risks))
     return Sequenced(thresholds, risks[order], wrong[order])
+
+
+def check_grid(grid: object, promise: Promise) -> None:
+    """Refuse a grid that no promise tests: it would change nothing.
+
+    Raises
+    ------
+    InputError
+    """
+    if grid is not None and promise.error is not Error.ACCEPTED_ERROR:
+        msg = (
+            f"a grid is given, and only accepted_error tests one; the error is "
+            f"{promise.error.value}. Leave the grid out, or name --error accepted_error."
+        )
+        raise InputError(msg)
 
 
 def quantile_grid(values: Floats, *, points: int = 50) -> tuple[float, ...]:

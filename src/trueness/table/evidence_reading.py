@@ -86,10 +86,11 @@ def read_evidence(
     >>> table.item.values(), table.passages(0)
     (['1'], ("Norway's capital is Oslo.",))
     """
+    given = {"claim": claim, "evidence": evidence, "item": item, "group": group, "label": label}
+    check_names(**given, weights=weights)
     if isinstance(source, EvidenceTable):
         return _first(source, limit)
     opened = _opened(source)
-    given = {"claim": claim, "evidence": evidence, "item": item, "group": group, "label": label}
     roles = _roles(opened.names, given)
     notes = list(opened.notes)
     if "item" in roles:
@@ -98,6 +99,7 @@ def read_evidence(
         items = Column.of(str(i) for i in opened.row_numbers)
         notes.append("No column names the claims: they are called by their row.")
     cells = [_passages(opened, roles["evidence"], i) for i in range(opened.n_rows)]
+    notes += _left_out([texts or () for texts, _ in cells])
     taken = set(roles.values()) | ({weights} if weights is not None else set())
     table = EvidenceTable(
         item=items,
@@ -116,13 +118,37 @@ def read_evidence(
 
 def _first(table: EvidenceTable, limit: int | None) -> EvidenceTable:
     """The first claims of a table, with a note that there are more."""
-    if limit is None or limit >= len(table):
+    if limit is None:
         return table
-    if limit < 1:
-        msg = f"limit is {limit}; take at least 1 claim."
+    given: object = limit
+    if isinstance(given, bool) or not isinstance(given, (int, np.integer)) or limit < 1:
+        msg = f"limit is {limit!r}; take at least 1 claim, a whole number."
         raise InputError(msg)
+    if limit >= len(table):
+        return table
     note = f"Only the first {limit:,} of {len(table):,} claims were taken."
     return replace(table.take(np.arange(limit)), notes=(*table.notes, note))
+
+
+def check_names(**names: object) -> None:
+    """Refuse names of columns that are no texts.
+
+    Raises
+    ------
+    InputError
+    """
+    for role, name in names.items():
+        if not isinstance(name, str | None):
+            msg = f"{role} is {name!r}, a {type(name).__name__}; give the name of one column."
+            raise InputError(msg)
+
+
+def _left_out(evidence: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Say how many passages hold nothing, where others of the same list hold something."""
+    n = sum(not text for texts in evidence if any(texts) for text in texts)
+    if not n:
+        return ()
+    return (f"{n:,} of {sum(map(len, evidence)):,} passages are blank or missing: left out.",)
 
 
 def has_claims(source: object) -> bool:

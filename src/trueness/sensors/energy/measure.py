@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from trueness.contract import ItemReading, Reading
-from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.sensors import energy as sensor
 from trueness.sensors.claim_reading import Sight, no_claims, reading_of
@@ -14,7 +13,6 @@ from trueness.sensors.energy.params import Params
 from trueness.sensors.energy.rows import entry
 from trueness.sensors.energy.sentences import Parts, features, parts_of, spans_of, written
 from trueness.stats.span_item import SpanItem
-from trueness.stats.span_rules import SpanRules
 from trueness.table.evidence import EvidenceTable
 
 _MEANS = ("best_sin2", "mean_cosine", "centroid", "top1", "gain")
@@ -44,7 +42,7 @@ def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
         return no_claims(sensor.CONTRACT)
     params = params or Params()
     rules = params.rules(vectors_of(table).noise)
-    check_passages(table, rules)
+    params.check(table)
     items = [span_item(table, row) for row in range(len(table))]
     spans = spans_of(items, rules)
     parts = [parts_of(table, row, rules) for row in range(len(table))]
@@ -76,25 +74,6 @@ def measure(table: EvidenceTable, params: Params | None = None) -> Reading:
     return reading_of(
         table, sight, params, said=draw.said, draw=lambda r: draw.blocks(r, table, params)
     )
-
-
-def check_passages(table: EvidenceTable, rules: SpanRules) -> None:
-    """Refuse a claim with more passages than are measured, by name.
-
-    Raises
-    ------
-    InputError
-    """
-    for row in range(len(table)):
-        n = sum(bool(p.strip()) for p in table.passages(row))
-        kept = n if rules.selected is None else min(n, rules.selected)
-        if kept > rules.max_passages:
-            msg = (
-                f"item {table.item[row]!r} has {n} passages and at most {rules.max_passages} are "
-                "measured. Select some, for calibration and use alike: selection top or first "
-                "with selected, or raise max_passages."
-            )
-            raise InputError(msg)
 
 
 def _more(table: EvidenceTable, row: int, parts: Parts | None, params: Params) -> dict[str, Json]:

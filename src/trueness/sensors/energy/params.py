@@ -7,6 +7,7 @@ from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
 from trueness.sensors.claims import check_interval, is_whole
 from trueness.stats.span_rules import SpanRules
+from trueness.table.evidence import EvidenceTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,24 @@ evidence_selected : as in `trueness.stats.span_rules.SpanRules`
             max_passages=self.max_passages,
             evidence_selected=self.evidence_selected,
         )
+
+    def check(self, table: EvidenceTable) -> None:
+        """Refuse a claim with more passages than are measured, by name; needs no vectors.
+
+        Raises
+        ------
+        InputError
+        """
+        for row in range(len(table)):
+            n = sum(bool(p.strip()) for p in table.passages(row))
+            kept = n if self.selected is None else min(n, self.selected)
+            if kept > self.max_passages:
+                msg = (
+                    f"item {table.item[row]!r} has {n} passages and at most {self.max_passages} "
+                    "are measured. Select some, for calibration and use alike: selection top or "
+                    "first with selected, or raise max_passages."
+                )
+                raise InputError(msg)
 
     def identity(self, noise: float) -> dict[str, Json]:
         """What a threshold depends on; the interval is no part of it."""

@@ -14,7 +14,6 @@ from trueness.sensors.claims import VERSION, embedder_identity, span_item, vecto
 from trueness.sensors.energy import BLIND, CONTRACT
 from trueness.sensors.energy.draw import claims
 from trueness.sensors.energy.foreign import foreign_levels, summary
-from trueness.sensors.energy.measure import check_passages
 from trueness.sensors.energy.params import Params
 from trueness.sensors.instrument import Instrument
 from trueness.stats import span_variants
@@ -144,7 +143,7 @@ def _measure(
     own = {name: getattr(params, name) for name in named}
     declared = context(table, 0)[1]
     rules = params.rules(vectors_of(table).noise)
-    check_passages(table, rules)
+    params.check(table)
     items = [
         _entry(table, row, partial(look, **own, **context(table, row)[0]), rules)
         for row in range(len(table))
