@@ -72,7 +72,7 @@ class Fakes:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.calls: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {}
         self.answers: dict[str, Any] = {
-            "read": ["row", "row"],
+            "read": api.read([{"entity": "Peru", "answer": "Lima"}]),
             "certify_each": {"": reading()},
             "measure": reading(),
             "compare": reading(),
@@ -355,7 +355,7 @@ def test_report_turns_written_readings_into_a_page(
 def test_export_writes_each_file(fakes: Fakes, answers: Path, tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     assert main(["export", str(answers), "-o", str(path), "--epoch", "n"]) == 0
-    assert path.read_text() == "['row', 'row']"
+    assert path.read_text() == str(fakes.answers["read"])
     assert fakes.calls["read"][1] == {"epoch": "n"}
 
 
