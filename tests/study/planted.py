@@ -156,7 +156,7 @@ def run_on(
     known = {r.name: facts_of(r) for r in asked.values()}
 
     def opened(name: str, _options: object = None, **_given: object) -> Planted:
-        if second is not None and name == "second":
+        if second is not None and name == "hf:second":
             return kind("echo", {"x": "y"}, rule=second, known=known, **more)
         return kind("garbage", {"x": "y"}, rule=rule, known=known, **more)
 
@@ -164,7 +164,7 @@ def run_on(
         if hasattr(module, "declared_relations") and relations is not None:
             monkeypatch.setattr(module, "declared_relations", lambda *_: asked)
     monkeypatch.setattr(asking, "open_model", opened)
-    inputs = Inputs(model="planted", second_model=None if second is None else "second")
+    inputs = Inputs(model="planted", second_model=None if second is None else "hf:second")
     return carry_out(study, inputs=inputs, seed=seed, limit=limit)
 
 

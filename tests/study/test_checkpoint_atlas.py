@@ -75,10 +75,11 @@ def models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Res
         known = {questions.name: facts_of(questions)}
 
         def opened(name: str, _options: object = None, **_given: object) -> Planted:
-            return _Named("garbage", {"x": "y"}, rule=rules[name], known=known, called=name)
+            called = name.removeprefix("hf:")
+            return _Named("garbage", {"x": "y"}, rule=rules[called], known=known, called=called)
 
         monkeypatch.setattr(asking, "open_model", opened)
-        second = "second" if "second" in rules else None
+        second = "hf:second" if "second" in rules else None
         return carry_out(
             STUDY, inputs=Inputs(model="first", second_model=second), limit=limit
         ).result

@@ -51,13 +51,15 @@ def audited(
 ) -> Carried:
     def opened(name: str) -> Opened:
         model = Opened("garbage")
-        model.words = words[name]
+        model.words = words[name.removeprefix("hf:")]
         return model
 
     monkeypatch.setattr(injectivity, "open_model", opened)
     first, second = (*words, None)[:2]
     return carry_out(
-        "injectivity-audit", inputs=Inputs(model=first, second_model=second), limit=limit
+        "injectivity-audit",
+        inputs=Inputs(model=first, second_model=second and f"hf:{second}"),
+        limit=limit,
     )
 
 
@@ -93,7 +95,7 @@ def test_without_a_tokenizer_nothing_is_decided(monkeypatch: pytest.MonkeyPatch)
 
 def test_two_tokenizers_are_two_rows_of_every_relation(monkeypatch: pytest.MonkeyPatch) -> None:
     found = audited(monkeypatch, {"one": Words(), "two": Words(letters=3)}, limit=2).result
-    assert [row["tokenizer"] for row in found.rows] == ["one", "one", "two", "two"]
+    assert [row["tokenizer"] for row in found.rows] == ["one", "one", "hf:two", "hf:two"]
     assert found.partial
 
 

@@ -8,6 +8,7 @@ from planted import run_on
 
 from trueness.backends.protocol import Request
 from trueness.contract.errors import InputError
+from trueness.study import asked, inside_inputs
 from trueness.study.asked import declared_relations
 from trueness.study.carrying_out import carry_out
 from trueness.study.declarations import declared_study
@@ -51,6 +52,20 @@ def test_the_second_model_has_rows_and_contrasts_and_no_say(
     n_rows = sum(map(len, declared_relations(declared_study("prefix-repair"), 10).values())) * 9
     assert len(carried.table) == 2 * n_rows
     assert len(of_model(carried.table, "scripted:echo")) == n_rows
+
+
+@pytest.mark.parametrize("name", ["nope", "scripted:nope", "gguf:nope.gguf", "replay:nope"])
+@pytest.mark.parametrize("study", ["checkpoint-atlas", "prefix-repair", "width-frame"])
+def test_no_model_is_asked_beside_one_that_there_is_not(
+    study: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(name: str, *_given: object, **_more: object) -> Any:
+        raise AssertionError(name)
+
+    for module in (asked, inside_inputs):
+        monkeypatch.setattr(module, "open_model" if module is asked else "open_white_box", opened)
+    with pytest.raises(InputError, match="nope"):
+        carry_out(study, inputs=Inputs(second_model=name), limit=2)
 
 
 def test_one_model_is_not_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

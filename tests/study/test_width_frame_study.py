@@ -51,9 +51,9 @@ class Wide:
 @pytest.fixture
 def carried(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     def run(one: Wide, two: Wide, **given: Any) -> Result:
-        found = {"embedded": one, "other": two}
+        found = {"embedded": one, "hf:other": two}
         monkeypatch.setattr(inside_inputs, "open_white_box", lambda name, **_: found[name])
-        return carry_out("width-frame", inputs=Inputs(second_model="other"), **given).result
+        return carry_out("width-frame", inputs=Inputs(second_model="hf:other"), **given).result
 
     return run
 

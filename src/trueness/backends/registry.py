@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from trueness.backends.local.model import LocalModel
 
 N = TypeVar("N", int, float)
+Opener = Callable[[str, dict[str, str], Mapping[str, str]], Model]
 
 FORMS = ("embedded", "scripted:NAME", "replay:FILE", "gguf:FILE", "hf:NAME", "openai:NAME")
 """How a model can be named today."""
@@ -66,11 +67,35 @@ def open_model(
     given = dict(options or {})
     if kind == "embedded" and not rest:
         return _embedded(given, download=download)
-    opener = _OPENERS.get(kind)
-    if opener is None or not rest:
-        msg = f"no model is called {name!r}. Name one of: {', '.join(FORMS)}."
+    return _opener(name)(rest, given, facts or {})
+
+
+def check_model(name: str) -> None:
+    """Refuse a name that no model has, before another is asked; weights are not opened.
+
+    Parameters
+    ----------
+    name : str
+        One of `FORMS`.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, or a file that is not there.
+
+    Examples
+    --------
+    >>> check_model("scripted:echo")
+    """
+    kind, _, rest = name.partition(":")
+    if kind == "embedded" and not rest:
+        return
+    _opener(name)
+    if kind == "scripted":
+        _scripted(rest, {}, {"": ""})
+    if kind in {"gguf", "replay"} and not Path(rest).is_file():
+        msg = f"the model {name!r} names a file that is not there. Name one that is."
         raise InputError(msg)
-    return opener(rest, given, facts or {})
 
 
 def open_white_box(
@@ -324,13 +349,21 @@ def _openai(rest: str, options: dict[str, str], facts: Mapping[str, str]) -> Mod
     return open_served(rest, options)
 
 
-_OPENERS: dict[str, Callable[[str, dict[str, str], Mapping[str, str]], Model]] = {
+_OPENERS: dict[str, Opener] = {
     "scripted": _scripted,
     "gguf": _gguf,
     "hf": _hf,
     "replay": _replay,
     "openai": _openai,
 }
+
+
+def _opener(name: str) -> Opener:
+    kind, _, rest = name.partition(":")
+    if kind not in _OPENERS or not rest:
+        msg = f"no model is called {name!r}. Name one of: {', '.join(FORMS)}."
+        raise InputError(msg)
+    return _OPENERS[kind]
 
 
 def _numbers(

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 
+from trueness.backends.registry import check_model
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json, plain
 from trueness.contract.states import State
@@ -56,7 +57,8 @@ def carry_out(
     Raises
     ------
     InputError
-        If there is no such study, or a limit or seed below its least.
+        If there is no such study, a limit or seed is below its least, or no second model has the
+        name that was given.
     """
     declaration = declared_study(name)
     seeded = declaration.seed if seed is None else seed
@@ -64,9 +66,11 @@ def carry_out(
     if seeded < 0:
         msg = f"the seed is {seeded}; wanted a whole number from 0 on."
         raise InputError(msg)
+    chosen = inputs or Inputs()
+    if chosen.second_model is not None:
+        check_model(chosen.second_model)
     code = provenance.code_of()
     start = time.monotonic()
-    chosen = inputs or Inputs()
     task = Task(
         declaration=declaration, inputs=chosen, seed=seeded, repeats=repeats, progress=progress
     )
