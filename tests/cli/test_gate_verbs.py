@@ -36,6 +36,8 @@ def test_a_gate_decides_and_its_trace_replays(
     assert "0 rejected" in capsys.readouterr().out
     assert main(["replay", str(trace), "--gate", str(gate_file)]) == 0
     assert "130 decisions derived again, 0 problems" in capsys.readouterr().out
+    assert main(["replay", str(gate_file), "--gate", str(gate_file)]) == 2
+    assert "is no trace but a gate file. Name what gate wrote" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -350,6 +350,25 @@ def test_half_a_character_is_one_clear_error(tmp_path: Path) -> None:
         apply_gate(gate_with(), reading([item("\ud800", 0.1)]), trace=tmp_path / "t")
 
 
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (('{"protocol": {"model": "m"}}', '{"item": "q", "answer": "7"}'), "an answer table"),
+        (('{"line": "reading", "sensor": "energy"}', '{"line": "item"}'), "a reading"),
+        (("{", ' "schema": "trueness.gate/1",', "}"), "a gate file"),
+        (('{"claim": "c", "evidence": []}',), "JSON lines of claim, evidence"),
+        (("item,answer", "q,7"), "a file without decisions"),
+    ],
+)
+def test_what_is_no_trace_is_told_apart_from_one_that_does_not_fit(
+    lines: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    given = tmp_path / "given.jsonl"
+    given.write_text("\n".join(lines) + "\n", "utf-8")
+    with pytest.raises(InputError, match=f"given.jsonl is no trace but {said}. Name what gate"):
+        replay(given, gate_with())
+
+
 def test_an_empty_trace_and_one_that_is_not_there_are_one_clear_error(tmp_path: Path) -> None:
     empty = tmp_path / "t"
     empty.write_text("\n")

@@ -4,12 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trueness.contract import Direction, Reading
+from trueness.contract.errors import InputError
 from trueness.decide.checking import Check, Row
+from trueness.decide.lines import HASH
 from trueness.decide.policy import Policy
 from trueness.decide.problems import Found, Problem, Replayed
-from trueness.decide.rereading import batches
-from trueness.decide.stored import GateFile
+from trueness.decide.rereading import batches, parsed
+from trueness.decide.stored import SCHEMA, GateFile
 from trueness.decide.trace import HMAC
+
+_HEAD, _SHOWN = 8, 5
+"""Lines that say what a file is, and names of fields that are shown."""
 
 
 def replay(
@@ -37,7 +42,7 @@ def replay(
     Raises
     ------
     InputError
-        When the file cannot be read.
+        When the file cannot be read, or is no trace.
     """
     found = Found(max_listed)
     for kind, why in gate.faults():
@@ -45,6 +50,9 @@ def replay(
     check = Check(found, gate.policy, gate.calibration.direction, gate=gate, reading=reading)
     last = None
     for batch in batches(trace):
+        if not check.n_lines and not any(map(_is_of_trace, batch)):
+            msg = f"{trace} is no trace but {_what(batch)}. Name what gate wrote with -o."
+            raise InputError(msg)
         lines = batch if last is None else [last, *batch]
         last = lines.pop()
         check.lines(lines)
@@ -76,6 +84,34 @@ def replay_rows(
     check.rows(rows)
     check.manifest(manifest, None)
     return found.replayed(check.n_rows, ())
+
+
+def _is_of_trace(line: bytes) -> bool:
+    """Whether a line, changed or not, is a decision or a manifest."""
+    row = _row(line)
+    return row is not None and (HASH in row or {"prev", "seq"} <= row.keys())
+
+
+def _row(line: bytes) -> Row | None:
+    try:
+        return parsed(line)
+    except ValueError:
+        return None
+
+
+def _what(lines: Sequence[bytes]) -> str:
+    """What a file is that is no trace, from its first lines."""
+    if any(SCHEMA.encode() in line for line in lines[:_HEAD]):
+        return "a gate file"
+    rows = [row for line in lines[:_HEAD] if (row := _row(line)) is not None]
+    names = [name for row in rows for name in row]
+    if not names:
+        return "a file without decisions"
+    if "sensor" in names or "readings" in names:
+        return "a reading"
+    if "item" in names and not {"answer", "answers", "completion"}.isdisjoint(names):
+        return "an answer table"
+    return f"JSON lines of {', '.join(list(dict.fromkeys(names))[:_SHOWN])}"
 
 
 def _limits(reading: Reading | None, key: bytes | None, *, signed: bool) -> tuple[str, ...]:
