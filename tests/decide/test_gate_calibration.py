@@ -559,8 +559,8 @@ def test_a_saved_gate_with_its_score_predicts_alike_and_nothing_is_stored_as_cod
     score = fit_ridge_logistic(rows[:200], wrong[:200])
     gate = Gate(0.1, combined=score).fit(rows[200:], wrong[200:])
     path = tmp_path / "gate.json"
-    gate.save(path)
-    again = Gate.load(path)
+    gate.save(str(path))
+    again = Gate.load(str(path))
     assert (again.predict(rows) == gate.predict(rows)).all()
     assert again.get_params()["budget"] == 0.1
 

@@ -214,7 +214,7 @@ class Gate:
             return decide_columns(self.fitted.policy, columns).words()
         return self._ruled(values)[1].words()
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write `gate.json`.
 
         Raises
@@ -232,10 +232,10 @@ class Gate:
                 )
                 raise CannotSerialise(msg)
             saved = self.combined.to_json()
-        GateFile(gate.calibration, gate.policy, gate.sensor, saved).write(path)
+        GateFile(gate.calibration, gate.policy, gate.sensor, saved).write(Path(path))
 
     @classmethod
-    def load(cls, path: Path) -> Self:
+    def load(cls, path: str | Path) -> Self:
         """The gate that `save` or ``calibrate`` wrote.
 
         Raises
@@ -243,7 +243,7 @@ class Gate:
         InputError
             When the file is none or contradicts itself.
         """
-        stored = read_gate(path)
+        stored = read_gate(Path(path))
         promise = stored.calibration.promise
         gate = cls(
             **{name: value for name, value in promise.to_dict().items() if name in _PARAMETERS},  # type: ignore[arg-type] # its own parameters
