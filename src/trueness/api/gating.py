@@ -1,4 +1,4 @@
-"""Thresholds from labelled readings, decisions about new ones, and their replay."""
+"""Thresholds from labelled readings, and decisions about new ones."""
 
 import json
 import os
@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from trueness.api.exchanging import exchanged, unit_of
-from trueness.api.labelling import CLAIMS, labels_of
+from trueness.api.labelling import labels_of
 from trueness.api.readings import SENSOR, head_of, is_reading, measured
+from trueness.api.replaying import named_file, replay
 from trueness.api.routing import Routes, flags_of
 from trueness.api.thresholds import Grid, grid_of
 from trueness.contract import Decision, Reading
@@ -20,12 +21,12 @@ from trueness.decide.calibrating import apply_gate
 from trueness.decide.calibrating import calibrate as calibrated
 from trueness.decide.marking import marked
 from trueness.decide.picture import calibration_blocks
-from trueness.decide.problems import Replayed
 from trueness.decide.promise import promise_of
-from trueness.decide.retracing import replay as replayed
 from trueness.decide.routes import routed
 from trueness.decide.stored import SCHEMA, GateFile, read_gate
 from trueness.decide.trace import read_key
+
+__all__ = ["calibrate", "gate", "gate_blocks", "ground_by", "is_gate", "replay"]
 
 _PROMISE = (
     "budget", "level", "error", "method", "unit", "population", "reject_budget", "budgets_tried",
@@ -244,90 +245,8 @@ def is_gate(path: Path) -> bool:
     return head is not None and head.get("schema") == SCHEMA
 
 
-def replay(
-    trace: str | Path,
-    gate_file: str | Path | GateFile,
-    *,
-    reading: object = None,
-    key: str | Path | None = None,
-    claims: object = None,
-    kind: str | None = None,
-    relation_check: str | None = None,
-    **given: Any,
-) -> Replayed:
-    """Every decision of a trace derived again, and what does not fit.
-
-    Parameters
-    ----------
-    trace : path
-    gate_file : path or GateFile
-    reading : path, data frame, list of dicts, table or Reading, optional
-        What was decided about, to compare values with; a table is measured again.
-    key : path, optional
-        File with the secret that signed the trace.
-    claims : path, data frame, list of dicts or table, optional
-        The claims, where a column of kinds sent some of them to review.
-    kind, relation_check : str, optional
-        As `gate` was given them.
-    **given
-        As `gate` was given them: ``claim``, ``evidence``, ``item`` … of the claims, and where
-        ``reading`` is a table all of what `trueness.api.ground` takes.
-
-    Raises
-    ------
-    InputError
-        When a column of kinds is named without a table and a reading, or a table without one.
-    """
-    made = _stored(gate_file)
-    path = _path(trace, "the trace")
-    sensor = made.sensor or SENSOR
-    about = _about(reading, claims, sensor, given)
-    if kind is not None or relation_check is not None:
-        if about is None or claims is None:
-            msg = "kinds are compared with a reading and read from a table; give both of them."
-            raise InputError(msg)
-        routes = flags_of(
-            claims, sensor=sensor, kind=kind, relation_check=relation_check, given=given
-        )
-        about = routed(about, routes.flags)
-    elif claims is not None:
-        msg = "claims are given and no column of kinds, for which alone they are read; name it."
-        raise InputError(msg)
-    secret = None if key is None else read_key(Path(key))
-    return replayed(path, made, reading=about, key=secret)
-
-
-def _about(
-    reading: object, claims: object, sensor: str, given: Mapping[str, Any]
-) -> Reading | None:
-    """What was decided about; names of columns belong to the claims where there are some."""
-    named = {k: v for k, v in given.items() if v is not None}
-    if reading is None:
-        if named and claims is None:
-            msg = f"{next(iter(named))} is given, and no table is read. Leave it out."
-            raise InputError(msg)
-        return None
-    if is_reading(reading) and claims is not None:
-        named = {k: v for k, v in named.items() if k not in CLAIMS}
-    return measured(reading, sensor=sensor, **named)
-
-
-def _stored(gate_file: str | Path | GateFile) -> GateFile:
-    """A gate whose own faults are to be listed: a file is not checked."""
-    if isinstance(gate_file, GateFile):
-        return gate_file
-    return read_gate(_path(gate_file, "the gate"), checked=False)
-
-
-def _path(given: object, what: str) -> Path:
-    if isinstance(given, (str, os.PathLike)):
-        return Path(given)
-    msg = f"{what} is a {type(given).__name__}; name the file."
-    raise InputError(msg)
-
-
 def _object(policy: object) -> dict[str, Any]:
-    path = _path(policy, "the policy")
+    path = named_file(policy, "the policy")
     try:
         found = json.loads(path.read_text("utf-8-sig"), object_pairs_hook=once)
     except (OSError, ValueError, RecursionError) as error:
