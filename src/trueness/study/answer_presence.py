@@ -32,6 +32,11 @@ ALPHA = 0.05
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_SHOWS_NOT = (
+    "It does not show that the right answer would win under any change that can be made, nor "
+    "anything about items that were answered right."
+)
+
 
 def run(task: Task) -> Found:
     """Ranks of gold on every item, beside the ranks of other golds, and layer by layer.
@@ -67,7 +72,7 @@ def run(task: Task) -> Found:
         forwards=2 * len(items.prompts),
         data=(relation_record(name, items.relation),),
         model=identity,
-        notes=tuple(f"{n} items left out: {why}." for why, n in items.dropped.items()),
+        notes=(*(f"{n} items left out: {w}." for w, n in items.dropped.items()), _SHOWS_NOT),
         table=tuple(_table(items, seen)),
     )
 

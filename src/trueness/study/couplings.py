@@ -28,6 +28,11 @@ from trueness.study.task import Task
 
 Floats: TypeAlias = NDArray[np.float64]
 
+_SHOWS_NOT = (
+    "It does not show what a finite change of the entity would do, nor that the answer to which "
+    "the entity is coupled is the right one."
+)
+
 
 def run(task: Task) -> Found:
     """Norms of gradients on the entity's tokens, for gold, chosen and other candidates.
@@ -70,7 +75,10 @@ def run(task: Task) -> Found:
         forwards=sum(4 + 2 * len(s.tokens) for s in seen),
         data=tuple(relation_record(n, s.relation) for n, s in zip(names, sets, strict=True)),
         model=identity,
-        notes=tuple(f"{n} items left out: {w}." for s in sets for w, n in s.dropped.items()),
+        notes=(
+            *(f"{n} items left out: {w}." for s in sets for w, n in s.dropped.items()),
+            _SHOWS_NOT,
+        ),
         table=tuple(_table(seen)),
     )
 

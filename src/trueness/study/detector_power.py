@@ -78,6 +78,12 @@ class Outcomes:
     covers: Bools | None
 
 
+_SHOWS_NOT = (
+    "It does not show how good any detector is, nor that a table on which nothing is found holds "
+    "nothing to find."
+)
+
+
 def run(task: Task) -> Found:
     """Type I error, power and coverage of tests and intervals of an AUROC.
 
@@ -110,6 +116,7 @@ def run(task: Task) -> Found:
         notes=(
             f"Exact: only tables with at most {MAX_ENUMERATED:,} labellings.",
             "DeLong gives no interval where a class has one item.",
+            _SHOWS_NOT,
         ),
     )
 

@@ -1,6 +1,6 @@
 """Is the entity still linearly readable when the answer is wrong? Probes at every layer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,11 @@ NAMED_ACCURACY = 0.1
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+_SHOWS_NOT = (
+    "It does not show that the model uses what a probe finds, nor that information is lost where a "
+    "linear one does not find it."
+)
 
 
 def run(task: Task) -> Found:
@@ -78,12 +83,14 @@ def run(task: Task) -> Found:
             for name, items in zip((identity_of, shared), sets, strict=True)
         ),
         model=identity,
-        notes=tuple(
-            f"{n} items of {items.relation.name} left out: {why}."
-            for items in sets
-            for why, n in items.dropped.items()
-        ),
+        notes=(*_dropped(sets), _SHOWS_NOT),
     )
+
+
+def _dropped(sets: Sequence[Items]) -> Iterator[str]:
+    for items in sets:
+        for why, n in items.dropped.items():
+            yield f"{n} items of {items.relation.name} left out: {why}."
 
 
 @dataclass(frozen=True, slots=True)
