@@ -106,7 +106,7 @@ def test_a_limit_cuts_entities_and_marks_the_result(carried: Callable[..., Carri
 def test_a_model_without_insides_is_not_applicable_and_names_what_is_missing() -> None:
     result = carry_out("answer-presence", inputs=Inputs(model="openai:some")).result
     assert result.reading.outcome.value == "not_applicable"
-    assert "hidden_states" in result.notes[-1]
+    assert "hidden_states" in result.notes[0]
 
 
 def test_items_whose_prompt_is_no_beginning_of_prompt_and_answer_are_left_out() -> None:
