@@ -119,7 +119,8 @@ def test_ties_among_allowed_answers_are_no_answers(
     found = run_on(
         monkeypatch, tmp_path, "constrained-decoding", collapsed, limit=3, finds=lambda *_: -1.0
     ).result
-    assert found.reading.outcome.value == "unresolved"
+    assert found.reading.outcome.value == "not_applicable"
+    assert found.notes[0].startswith("no contrast could be measured")
     assert row(found, "capital_none")["n_constrained"] == 0
 
 
@@ -165,7 +166,7 @@ def test_members_that_agree_refute(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_a_model_without_the_capability_is_not_applicable(study: str) -> None:
     found = carry_out(study, inputs=Inputs(model="scripted:garbage"), limit=2).result
     assert found.reading.outcome.value == "not_applicable"
-    assert "model 'scripted:garbage' offers" in found.notes[-1]
+    assert "model 'scripted:garbage' offers" in found.notes[0]
 
 
 def test_without_torch_the_pip_line_is_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,7 +176,7 @@ def test_without_torch_the_pip_line_is_the_reason(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(asking, "open_model", missing)
     notes = carry_out("embedding-noise", limit=2).result.notes
-    assert "pip install 'trueness[local]'" in str(notes[-1])
+    assert "pip install 'trueness[local]'" in str(notes[0])
 
 
 def test_the_command_says_by_its_exit_that_nothing_applies(

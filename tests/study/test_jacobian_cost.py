@@ -154,7 +154,7 @@ def test_times_ratios_and_errors_are_those_that_were_planted(
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     result = carry_out("jacobian-cost", inputs=Inputs(model="scripted:right")).result
     assert result.reading.outcome.value == "not_applicable"
-    assert "row_map" in result.notes[-1]
+    assert "row_map" in result.notes[0]
 
     def none(*_: Any, **__: Any) -> Timed:
         msg = "it needs torch. Run: pip install 'trueness[local]'"
@@ -163,4 +163,4 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inside_inputs, "open_white_box", none)
     result = carry_out("jacobian-cost").result
     assert result.reading.outcome.value == "not_applicable"
-    assert "pip install 'trueness[local]'" in result.notes[-1]
+    assert "pip install 'trueness[local]'" in result.notes[0]

@@ -88,4 +88,4 @@ def test_one_seed_gives_one_result(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_without_states_is_not_applicable_and_names_them() -> None:
     result = carry_out("recoverability", inputs=Inputs(model="openai:some")).result
     assert result.reading.outcome.value == "not_applicable"
-    assert "hidden_states" in result.notes[-1]
+    assert "hidden_states" in result.notes[0]
