@@ -247,7 +247,6 @@ def test_a_scripted_model_is_as_sure_of_wrong_answers_as_of_right_ones(tmp_path:
     table = asked(tmp_path / "t.jsonl", "one_pass", by=by)
     assert table.observer is not None
     assert len(set(table.observer.values())) == 1
-    assert by.first_laws is not None
     (law,) = by.first_laws([Request(("q", 1, "none"), "The capital of Peru is")])
     (said,) = by.complete([Request(("q", 1, "none"), "The capital of Peru is")])
     assert isinstance(said, Result)

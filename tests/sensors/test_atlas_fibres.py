@@ -17,7 +17,7 @@ from trueness.contract.blocks import Notes, Table
 from trueness.sensors.atlas import Params, fibre_search
 from trueness.sensors.atlas.fibres import has_observers
 from trueness.stats.fibres import clopper_pearson
-from trueness.table import AnswerTable, read_answers, write
+from trueness.table import OUTCOMES, AnswerTable, Outcome, read_answers, write
 from trueness.table.column import Column
 from trueness.table.protocol import Protocol
 
@@ -145,7 +145,7 @@ def test_failed_and_fewer_draws_make_a_cell_incomplete() -> None:
     short = searched(drawn({"q": {"none": "aaaa", "other": "bb"}}, FLAT))
     assert short.details["missing"] == {"as many draws as the item's other conditions": 1}
     table = drawn({"q": {"none": "aaaa", "other": "bbbb"}}, FLAT)
-    table.outcome[5] = 4  # an error
+    table.outcome[5] = OUTCOMES.index(Outcome.ERROR)
     found = searched(table)
     assert "draws that failed" in found.details["missing"]  # type: ignore[operator] # a mapping
 
@@ -186,6 +186,7 @@ def test_near_zero_finds_the_very_pairs_of_the_exact_search(answers: list[str], 
     table = drawn({"q": dict.fromkeys(numbers, "".join(answers))}, numbers)
     exact, near = searched(table), searched(table, near=0.0)
     assert exact.details["n_pairs"] == near.details["n_pairs"] == (3 if n else 1)
+    assert len(exact.per_item) == len(near.per_item) == exact.details["n_pairs"]
     (one,), (other,) = ([b for b in r.blocks if isinstance(b, Table)] for r in (exact, near))
     assert [row[:3] for row in one.rows] == [row[:3] for row in other.rows]
 

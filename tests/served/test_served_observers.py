@@ -53,7 +53,8 @@ def listing(most: int, *, law: Any = LAW) -> Any:
             place = {"token": text, "logprob": tops[0][1]}
             place |= {"top_logprobs": [{"token": t, "logprob": z} for t, z in tops]}
             return chat(text, logprobs={"content": [place]})
-        listed = {"tokens": [text], "token_logprobs": [tops[0][1]], "top_logprobs": [dict(tops)]}
+        tops.append((f"t{len(law) - 1}", math.log(law[-1])))  # the drawn one comes on top
+        listed = {"tokens": [text], "token_logprobs": [tops[-1][1]], "top_logprobs": [dict(tops)]}
         return completion(text, logprobs=listed)
 
     return behave

@@ -276,7 +276,7 @@ def _vectors(embedder: Embedder, texts: Sequence[str], role: Role) -> Vectors:
         found = embedder.embed(texts, role)
     except (TruenessError, *_MISTAKES):
         raise
-    except Exception as error:
+    except Exception as error:  # somebody else's code, which may raise anything
         msg = f"{name} failed on {len(texts)} texts: {type(error).__name__}: {error}"
         raise BackendError(msg) from error
     return check_vectors(found, texts, name)

@@ -1,5 +1,6 @@
 """The whole law of the first token behind a prompt: what ``first_law`` offers."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
@@ -61,7 +62,7 @@ def listed_law(reply: Mapping[str, Any], n_tokens: int) -> NDArray[np.float64] |
     law = np.full(n_tokens, np.nan)
     for top in place.get("top_logprobs", ()):
         value = top.get("logprob")
-        if not isinstance(value, float | int) or value != value:  # noqa: PLR0124 - the test for NaN
+        if not isinstance(value, float | int) or math.isnan(value):
             return "non_finite_logits"
         law[int(top["id"])] = -np.inf if value < UNDERFLOW else value
     return "token_not_reported" if np.isnan(law).any() else law

@@ -24,7 +24,7 @@ from trueness.collect.keeping import Keeper, Progress
 from trueness.collect.means import first_tokens
 from trueness.collect.observers import ANSWERS, Observers, check_recorded
 from trueness.collect.observing import Observable
-from trueness.collect.own_answers import answers_given, back_plan, check_text
+from trueness.collect.own_answers import answers_given, back_plan, check_readable, check_text
 from trueness.collect.planning import Plan, check_distinct, plan_of, protocol_of
 from trueness.collect.questions import Questionable
 from trueness.collect.requesting import Requests
@@ -128,16 +128,12 @@ def ask(
     ...     ask(quiz, model, out=Path(folder) / "t.jsonl").n_rows
     2
     """
-    given = {} if epochs is None else {"epochs": epochs}
-    _check(**given, batch_size=batch_size, max_tokens=max_tokens)
+    _check(epochs=1 if epochs is None else epochs, batch_size=batch_size, max_tokens=max_tokens)
     _check_decoding(temperature, top_p)
     plan = plan_of(relation, model, conditions, templates, inverse=inverse)
+    check_readable(plan, out)
     rule = Observable.of(observable, model)
-    check_text(plan, rule.kind)
-    check_recorded(rule.recorded, model, [b.condition for b in plan.bound])
-    wants_laws = ANSWERS in rule.recorded
-    begun_by = first_tokens(plan.items, model.tokenizer, ANSWERS) if wants_laws else {}
-    observers = Observers(model, rule.recorded, begun_by)
+    observers = _observers(plan, rule, model)
     length = 1 if rule.kind == "first_token" else max_tokens
     tie = _near_tie(model) if near_tie is None else near_tie
     settings = Settings(batch_size, length, temperature, top_p, seed, tie, observers.top)
@@ -165,7 +161,7 @@ def ask(
             observers=observers,
         )
         trust = asking.carry_out(checked)
-        asking.ask_back(out, trust)
+        asking.ask_back(out, checked, trust)
     tally.warnings.extend(observers.doubts)
     tally.warnings.extend(model.remarks if isinstance(model, Streaming) else ())
     tally.warnings.extend(doubts_of(out, temperature, epochs))
@@ -199,16 +195,23 @@ class Asking:
             trust &= self._collect(bound, Trust() if first_use else trust, checked=first_use)
         return trust
 
-    def ask_back(self, table: Path, trust: Trust) -> None:
-        """Ask about the answers that were given where no right ones are known, by condition."""
-        relations = [relation.name for relation in self.plan.asked_back]
-        n_before = self._n_wanted
-        for bound in self.plan.bound if relations else ():
-            given = answers_given(table, bound.condition.name, relations)
-            plan = back_plan(self.plan, bound, given, self.model)
+    def ask_back(self, table: Path, checked: Collection[str] | None, trust: Trust) -> None:
+        """Ask about the answers that were given where no right ones are known, by condition.
+
+        A condition that this run has not checked, its first stage being there already, is checked
+        on what is asked back.
+        """
+        if not self.plan.asked_back:
+            return
+        given = answers_given(table, [relation.name for relation in self.plan.asked_back])
+        n_before = self.n_wanted
+        for bound in self.plan.bound:
+            name = bound.condition.name
+            plan = back_plan(self.plan, bound, given.get(name, {}), self.model)
             back = replace(self, plan=plan, beside=None, n_before=n_before)
-            back.carry_out(frozenset(), trust)
-            n_before = back._n_wanted  # noqa: SLF001 - another of its own kind
+            due = name not in self.tally.checks and (checked is None or name in checked)
+            trust &= back.carry_out({name} if due else (), trust)
+            n_before = back.n_wanted
 
     def _collect(self, bound: Bound, trust: Trust, *, checked: bool) -> Trust:
         """Ask one condition; what is known of the model then."""
@@ -220,7 +223,7 @@ class Asking:
             self.rule,
             self.journal,
             self.tally,
-            self._n_wanted,
+            self.n_wanted,
             self.cache,
             self.progress,
             self.beside,
@@ -254,7 +257,8 @@ class Asking:
         return draws
 
     @property
-    def _n_wanted(self) -> int:
+    def n_wanted(self) -> int:
+        """Rows that this stage and those before it end with."""
         each = (bound.condition.epochs(self.epochs) for bound in self.plan.bound)
         return self.n_before + len(self.plan.items) * sum(each)
 
@@ -280,6 +284,15 @@ def _summary(
         aliases=plan.aliases,
         warnings=tuple(tally.warnings),
     )
+
+
+def _observers(plan: Plan, rule: Observable, model: Model) -> Observers:
+    """What is recorded beside the answers, where all of it can be."""
+    check_text(plan, rule.kind)
+    check_recorded(rule.recorded, model, [bound.condition for bound in plan.bound])
+    wanted = ANSWERS in rule.recorded
+    begun_by = first_tokens(plan.items, model.tokenizer, ANSWERS) if wanted else {}
+    return Observers(model, rule.recorded, begun_by)
 
 
 def _near_tie(model: Model) -> float:

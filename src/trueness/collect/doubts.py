@@ -10,7 +10,7 @@ _SAME_DRAWS = 4
 
 def doubts_of(out: Path, temperature: float, epochs: int | None) -> list[str]:
     """A warning where nearly all items of a table were answered the same in every draw."""
-    if temperature <= 0 or (epochs or 1) < _SAME_DRAWS:
+    if temperature <= 0 or (epochs or 1) < _SAME_DRAWS or not out.is_file():
         return []
     drawn = _drawn(out)
     full = [same for n, _, same in drawn if n >= _SAME_DRAWS]

@@ -20,7 +20,7 @@ from trueness.collect.conditions import Condition
 from trueness.collect.means import law_text
 from trueness.collect.observing import RECORDED
 from trueness.contract.errors import BackendError, FingerprintMismatch, InputError
-from trueness.contract.serial import Json
+from trueness.contract.serial import Json, canonical
 from trueness.stats.observers import NUMBERS, endpoint_bounds, observe_logits
 from trueness.table.growing import ALL_DRAWS, GrowingArrays
 from trueness.table.sidecar import forget_arrays
@@ -30,6 +30,8 @@ VOCABULARY = 1 << 20
 """So many tokens a model has at most: what a server does not list lies on the rest of them."""
 _LOST = "observer_reason"
 _POINTS = 4
+_REMEMBERED = 1024
+"""Readings that are kept for further draws of an item."""
 _WHOLE: dict[str, Json] = {"numbers": list[Json](NUMBERS), "law": "of all tokens"}
 _LISTED: dict[str, Json] = {
     "numbers": list[Json](NUMBERS[_POINTS:]),
@@ -95,7 +97,7 @@ class Observers:
     lost: dict[str, int] = field(default_factory=dict)
     """How many readings failed, by reason."""
     _arrays: GrowingArrays | None = None
-    _known: tuple[str, dict[tuple[str, int], Row]] = ("", {})
+    _known: dict[tuple[str, str], Row] = field(default_factory=dict)
 
     @property
     def top(self) -> int:
@@ -157,6 +159,8 @@ class Observers:
         path, path_now = begun.pop("code_path", None), now.pop("code_path", None)
         if begun != now:
             names = [name for name in RECORDED if name in begun]
+            if names == [name for name in RECORDED if name in now]:
+                raise FingerprintMismatch(_read_otherwise(begun, now))
             msg = (
                 f"the table was begun with {', '.join(names) or 'nothing'} recorded beside its "
                 f"answers, and {', '.join(self.wanted) or 'nothing'} is asked for now. Resume with "
@@ -173,8 +177,8 @@ class Observers:
 
     def columns(self, answered: Sequence[tuple[Request, Result]]) -> dict[Key, Row]:
         """The columns of every answer's row; states are on the disk when this returns."""
-        if self.top:
-            return {request.key: self._listed(result.top) for request, result in answered}
+        if n := self.top:  # a drawn token may be listed behind the likeliest, which prove the ends
+            return {request.key: self._listed(result.top[:n]) for request, result in answered}
         return {request.key: self._seen(request) for request, _ in answered}
 
     def _listed(self, top: Sequence[float]) -> Row:
@@ -190,14 +194,16 @@ class Observers:
 
     def _seen(self, request: Request) -> Row:
         """Read once for all draws of a prompt; under noise each draw is a pass of its own."""
-        item, epoch, condition = request.key
-        place = item, epoch if request.noise else ALL_DRAWS
-        if self._known[0] != condition:  # one condition is asked after the other
-            self._known = (condition, {})
-        known = self._known[1]
-        if place not in known:
-            known[place] = self._read(replace(request, key=(*place, condition), shared=0))
-        return known[place]
+        item, _, condition = request.key
+        if request.noise:
+            return self._read(replace(request, shared=0))
+        place = item, condition
+        if place not in self._known:
+            if len(self._known) >= _REMEMBERED:  # draws of an item follow each other
+                self._known.clear()
+            alone = replace(request, key=(item, ALL_DRAWS, condition), shared=0)
+            self._known[place] = self._read(alone)
+        return self._known[place]
 
     def _read(self, request: Request) -> Row:
         """One pass: the numbers as columns, the state to its file; a reason where it failed."""
@@ -228,6 +234,15 @@ class Observers:
     def _failed(self, reason: str) -> Row:
         self.lost[reason] = self.lost.get(reason, 0) + 1
         return {_LOST: reason}
+
+
+def _read_otherwise(begun: Mapping[str, Json], now: Mapping[str, Json]) -> str:
+    """What is wrong where the same is recorded, and read in another way."""
+    name = next(name for name in now if begun.get(name) != now[name])
+    return (
+        f"{name} was read of {canonical(begun.get(name))} when the table was begun, and of "
+        f"{canonical(now[name])} now. Resume with the model that began it, or name another file."
+    )
 
 
 def _law_of(model: Model) -> Callable[[Request], Floats | str] | None:

@@ -59,8 +59,24 @@ def back_plan(plan: Plan, bound: Bound, given: Mapping[str, Sequence[str]], mode
     return replace(plan, items=items, names=tuple(items), lengths=lengths, bound=(bound,))
 
 
-def answers_given(table: Path, condition: str, relations: Sequence[str]) -> dict[str, list[str]]:
-    """The distinct answers of each relation under a condition, as they were written.
+def check_readable(plan: Plan, out: Path) -> None:
+    """Refuse to ask answers back that could not be read again where they are written.
+
+    Raises
+    ------
+    InputError
+        When the table is written to something that is no regular file.
+    """
+    if plan.asked_back and out.exists() and not out.is_file():
+        msg = (
+            f"{out} is no regular file, and the answers that are asked back are read from the "
+            "table. Name a file, or leave --inverse out."
+        )
+        raise InputError(msg)
+
+
+def answers_given(table: Path, relations: Sequence[str]) -> dict[str, dict[str, list[str]]]:
+    """The distinct answers under each condition of each relation, as they were written.
 
     Of several spellings of one answer the first in the order of their characters is taken, so that
     the order in which answers came never matters. Answers that cannot be asked about, of which no
@@ -70,22 +86,24 @@ def answers_given(table: Path, condition: str, relations: Sequence[str]) -> dict
     ----------
     table : path
         Rows as `ask` writes them; the last line is whole.
-    condition : str
     relations : sequence of str
     """
-    found: dict[str, dict[str, str]] = {name: {} for name in relations}
+    found: dict[str, dict[str, dict[str, str]]] = {}
     with table.open("rb") as file:
         for row in map(json.loads, file):
-            if row.get("condition") != condition or row.get("outcome") != Outcome.ANSWERED:
+            if row.get("relation") not in relations or row.get("outcome") != Outcome.ANSWERED:
                 continue
-            texts = found.get(row.get("relation"))
-            if texts is not None:
-                text = _written(row.get("completion"), row["answer"])
-                key = str(row["answer"])
-                texts[key] = min(text, texts.get(key, text))
+            by_relation = found.setdefault(row["condition"], {})
+            texts = by_relation.setdefault(row["relation"], {})
+            text = _written(row.get("completion"), row["answer"])
+            key = str(row["answer"])
+            texts[key] = min(text, texts.get(key, text))
     return {
-        name: sorted(text for text in texts.values() if _can_be_asked(text))
-        for name, texts in found.items()
+        condition: {
+            relation: sorted(text for text in texts.values() if _can_be_asked(text))
+            for relation, texts in by_relation.items()
+        }
+        for condition, by_relation in found.items()
     }
 
 

@@ -62,7 +62,7 @@ class Cells:
         code = np.where(right, len(table.answer.words), code)
         role = np.where(code == NULL, np.int8(NONE), np.where(known, np.int8(WRONG), np.int8(OPEN)))
         role = np.where(right, np.int8(GOLD), role).astype(np.int8)
-        weight = None if table.weight is None else table.weight
+        weight = table.weight
         clouds = Clouds.of(
             at[came],
             code[came],
