@@ -16,7 +16,7 @@ from trueness.backends.first_law import FirstLaw
 from trueness.backends.protocol import Request, Result
 from trueness.backends.scripted import ScriptedModel
 from trueness.collect import Quiz, ask, facts_of, parse_conditions
-from trueness.collect.observers import check_recorded
+from trueness.collect.observers import Observers, check_recorded
 from trueness.contract import State
 from trueness.contract.errors import BackendError, FingerprintMismatch, InputError
 from trueness.stats.observers import observe_logits
@@ -253,3 +253,22 @@ def test_a_scripted_model_is_as_sure_of_wrong_answers_as_of_right_ones(tmp_path:
     assert law.logprobs is not None
     assert int(law.logprobs.argmax()) == said.steps[0].id
     assert said.steps[0].logprob == law.logprobs.max()
+
+
+def test_an_unlikely_token_that_was_drawn_and_listed_moves_no_proved_end() -> None:
+    """A server of the completions form lists the drawn token beside the likeliest."""
+
+    @dataclass
+    class Lists:
+        capabilities = frozenset({"text", "top_logprobs"})
+        most_top = 20
+
+    law = 1.0 / np.arange(1.0, 5001.0)
+    law /= law.sum()
+    shannon = -float(law @ np.log(law))
+    listed = tuple(np.log(law)[[*range(20), 4000]].tolist())
+    request = Request(("q", 1, "none"), "The capital of Peru is")
+    model: Any = Lists()
+    found = Observers(model, ["one_pass"]).columns([(request, Result(request.key, top=listed))])
+    row: Any = found[request.key]
+    assert row["shannon_low"] <= shannon <= row["shannon_high"]
