@@ -1,5 +1,8 @@
 """Arrays that grow beside a table: whole after a cut, one entry for all draws, never guessed."""
 
+import errno
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -103,3 +106,48 @@ def test_entries_of_two_widths_are_refused(path: Path) -> None:
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         GrowingArrays(tmp_path / "gone" / "answers.jsonl", begun=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit on the size of files")
+def test_a_batch_that_does_not_fit_is_taken_back_whole(path: Path) -> None:
+    code = (
+        "import resource, sys\nimport numpy as np\n"
+        "from trueness.table.growing import GrowingArrays\n"
+        "arrays = GrowingArrays(sys.argv[1], begun=False)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
+        "for i in range(100):\n"
+        "    arrays.append('hidden_states', [(f'i{i}', 0, 'none')], np.ones((1, 50)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(path)], check=False, capture_output=True, text=True
+    )
+    assert done.stderr.splitlines()[-1].startswith("trueness.contract.errors.InputError")
+    assert "cannot be written: File too large" in done.stderr
+    keys, entries = read_growing(growing_of(path))["hidden_states"]
+    assert len(keys) == len(entries) > 1
+    size = growing_of(path).stat().st_size
+    arrays = GrowingArrays(path, begun=True)
+    arrays.close()
+    assert growing_of(path).stat().st_size == size  # nothing was torn
+
+
+@pytest.mark.parametrize("why", [OSError(errno.EIO, "the disk is broken"), KeyboardInterrupt()])
+def test_a_batch_that_is_not_on_the_disk_is_taken_back(
+    path: Path, monkeypatch: pytest.MonkeyPatch, why: BaseException
+) -> None:
+    arrays = GrowingArrays(path, begun=False)
+    arrays.append("hidden_states", KEYS[:1], STATES[:1])
+    whole = arrays.path.read_bytes()
+
+    def fail(_: int) -> None:
+        raise why
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises((InputError, KeyboardInterrupt)):
+        arrays.append("hidden_states", KEYS[1:2], STATES[1:2])
+    monkeypatch.undo()
+    assert arrays.path.read_bytes() == whole
+    assert arrays.keys == set(KEYS[:1])
+    arrays.append("hidden_states", KEYS[2:], STATES[2:])
+    arrays.close()
+    assert read_growing(arrays.path)["hidden_states"][0] == [KEYS[0], KEYS[2]]

@@ -4,8 +4,8 @@ The file is one NumPy array after another, two a batch: the bytes of a JSON obje
 the array and its keys, then the entries. A last batch that was cut off counts for nothing.
 """
 
+import io
 import json
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trueness.contract.errors import InputError
-from trueness.table.writing import unwritable
+from trueness.table.writing import append_whole, unwritable
 
 SUFFIX = ".arrays.npys"
 ALL_DRAWS = 0
@@ -59,7 +59,7 @@ class GrowingArrays:
             for _, keys, _, end in _batches(self.path):  # noqa: B007 - the last one is used
                 self.keys.update(keys)
         try:
-            self._file = self.path.open("r+b" if end else "wb")
+            self._file = io.FileIO(self.path, "r+b" if end else "wb")
             self._file.truncate(end)
             self._file.seek(end)
         except OSError as error:
@@ -82,15 +82,12 @@ class GrowingArrays:
             When the disk is full; what was cut off is taken back.
         """
         head = json.dumps({"array": name, "keys": keys}).encode()
-        start = self._file.tell()
+        batch = io.BytesIO()
+        np.lib.format.write_array(batch, np.frombuffer(head, np.uint8))
+        np.lib.format.write_array(batch, np.ascontiguousarray(entries))
         try:
-            np.lib.format.write_array(self._file, np.frombuffer(head, np.uint8))
-            np.lib.format.write_array(self._file, np.ascontiguousarray(entries))
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            append_whole(self._file, batch.getbuffer(), self._file.tell(), sync=True)
         except OSError as error:
-            self._file.truncate(start)
-            self._file.seek(start)
             raise unwritable(self.path, error) from error
         self.keys.update(keys)
 

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from io import FileIO
@@ -22,7 +22,7 @@ from trueness.table.native import header as header_line
 from trueness.table.protocol import Protocol
 from trueness.table.rowkeys import RowKey, RowKeys
 from trueness.table.sniff import unreadable
-from trueness.table.writing import dumps_row, unwritable
+from trueness.table.writing import append_whole, dumps_row, take_back, unwritable
 
 SYNC_SHARE = 0.1
 """The most of the time that is spent on syncing, about."""
@@ -59,12 +59,6 @@ class JournalState:
     def rows_kept(self) -> int:
         """Rows that count: the last one of each key."""
         return len(self.done)
-
-    def still_to_ask(
-        self, asked: Sequence[RowKey], *, retry_errors: bool = False
-    ) -> tuple[RowKey, ...]:
-        """Keys of ``asked`` without a row, in order; with ``retry_errors`` also failed ones."""
-        return tuple(key for key in asked if not self.settled(key, retry_errors=retry_errors))
 
     def settled(self, key: RowKey, *, retry_errors: bool = False) -> bool:
         """Whether a key has a row; with ``retry_errors`` one that did not fail."""
@@ -228,27 +222,19 @@ class AnswerJournal:
             self._write("\n")
 
     def _write(self, text: str) -> None:
-        """Write all or nothing: what a full disk or an interrupt cut off is taken back."""
-        start = self._end()
-        rest = memoryview(text.encode("utf-8"))
         try:
-            while rest:
-                rest = rest[self._file.write(rest) :]
+            append_whole(self._file, text.encode("utf-8"), self._end())
         except OSError as error:
-            self._take_back(start)
             raise self._stopped(error) from error
-        except BaseException:
-            self._take_back(start)
-            raise
 
-    def _fsync(self, safe: int) -> None:
+    def _fsync(self, safe: int | None) -> None:
         """Sync the file; where that fails, what lies behind ``safe`` bytes is taken back."""
         try:
             if self._regular:
                 os.fsync(self._file.fileno())
                 self._check_there()
         except OSError as error:
-            self._take_back(safe)
+            take_back(self._file, safe)
             self._n_unsynced = 0
             raise self._stopped(error) from error
 
@@ -256,10 +242,11 @@ class AnswerJournal:
         """The error of a file that cannot be begun, or that can no longer be appended to."""
         if not self._begun:
             return unwritable(self.path, error)
-        msg = (
-            f"{self.path} cannot be written: {error.strerror or error}. Its rows so far are whole; "
-            "make room and go on with --resume."
-        )
+        if isinstance(error, FileNotFoundError):
+            after = "Its rows are gone with it; ask again into a new file."
+        else:
+            after = "Its rows so far are whole; make room and go on with --resume."
+        msg = f"{self.path} cannot be written: {error.strerror or error}. {after}"
         return InputError(msg)
 
     def _check_there(self) -> None:
@@ -267,13 +254,8 @@ class AnswerJournal:
         if not os.fstat(self._file.fileno()).st_nlink:
             raise FileNotFoundError(errno.ENOENT, "it was removed while rows were written to it")
 
-    def _end(self) -> int:
-        return self._file.tell() if self._regular else 0
-
-    def _take_back(self, n_bytes: int) -> None:
-        if self._regular:
-            self._file.truncate(n_bytes)
-            self._file.seek(n_bytes)
+    def _end(self) -> int | None:
+        return self._file.tell() if self._regular else None
 
 
 _EMPTY = JournalState(RowKeys(), RowKeys(), 0, None, 0)

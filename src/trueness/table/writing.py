@@ -5,6 +5,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 
 from trueness.contract.errors import InputError
@@ -68,6 +69,44 @@ def whole_file(path: Path) -> Iterator[Path]:
     finally:
         if partial is not path:
             partial.unlink(missing_ok=True)
+
+
+def append_whole(
+    file: FileIO, data: bytes | memoryview, at: int | None, *, sync: bool = False
+) -> None:
+    """Write all or nothing: what a full disk or an interrupt cut off is taken back.
+
+    Parameters
+    ----------
+    file : FileIO
+        Unbuffered, so that nothing is left to be written once more; stands at ``at``.
+    data : bytes
+    at : int or None
+        Where the file is cut off when not all could be written; None for what is no regular file.
+    sync : bool
+        Whether the data must be on the disk too.
+
+    Raises
+    ------
+    OSError
+        When the system could not.
+    """
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+        if sync:
+            os.fsync(file.fileno())
+    except BaseException:
+        take_back(file, at)
+        raise
+
+
+def take_back(file: FileIO, at: int | None) -> None:
+    """Cut a file off at a byte and go on from there; what is no regular file is left alone."""
+    if at is not None:
+        file.truncate(at)
+        file.seek(at)
 
 
 def unwritable(path: Path, error: OSError) -> InputError:
