@@ -22,9 +22,10 @@ from http_server import (
 
 from trueness import api
 from trueness.backends import open_model
+from trueness.backends.openai_compatible.model import OpenAIModel
 from trueness.collect import Quiz, ask
 from trueness.contract import State
-from trueness.contract.errors import FingerprintMismatch, InputError
+from trueness.contract.errors import BackendError, FingerprintMismatch, InputError
 from trueness.stats.observers import NUMBERS, endpoint_bounds, observe
 from trueness.table import AnswerTable, read_answers
 
@@ -91,6 +92,52 @@ def test_two_numbers_are_exact_and_the_others_lie_between_their_ends(
     entropy = api.measure("baseline.entropy", table)
     assert entropy.state is State.NOT_APPLICABLE
     assert "shannon_low" in (entropy.reason or "")
+
+
+def most_top(server: Script) -> tuple[int, tuple[str, ...], list[int]]:
+    """What a server is found to list, what is remarked of it, and how much it was asked for."""
+    options = {"base_url": server.url, "backoff": "0", "max_retries": "2", "timeout": "5"}
+    model = open_model("openai:tiny", options)
+    assert isinstance(model, OpenAIModel)
+    try:
+        return model.most_top, model.remarks, [b["top_logprobs"] for b in server.seen]
+    finally:
+        model.close()
+
+
+@pytest.mark.parametrize(
+    "once",
+    [as_json({"error": {"message": "busy"}}, 503, Retry_After="0"), Act(hang_up=True)],
+    ids=["busy", "hung up"],
+)
+def test_a_server_that_fails_once_is_asked_again_for_as_many(once: Act) -> None:
+    lists = listing(20)
+
+    def behave(script: Script, body: Mapping[str, Any]) -> Act:
+        return once if len(script.seen) == 2 else lists(script, body)
+
+    with serving(behave) as server:
+        assert most_top(server) == (20, (), [2, 20, 20])
+
+
+@pytest.mark.parametrize(("most", "asked_for"), [(5, [2, 20, 5]), (4, [2, 20, 5])])
+def test_a_server_that_refuses_so_many_is_asked_for_fewer_without_a_remark(
+    most: int, asked_for: list[int]
+) -> None:
+    with serving(listing(most)) as server:
+        assert most_top(server) == (5 if most == 5 else 0, (), asked_for)
+
+
+def test_a_server_that_goes_on_failing_has_no_number_that_it_lists(tmp_path: Path) -> None:
+    busy, out = as_json({"error": {"message": "busy"}}, 503, Retry_After="0"), tmp_path / "t.jsonl"
+    lists = listing(20)
+
+    def behave(script: Script, body: Mapping[str, Any]) -> Act:
+        return lists(script, body) if len(script.seen) == 1 else busy
+
+    with serving(behave) as server, pytest.raises(BackendError, match="status 503: busy"):
+        asked(server, out)
+    assert not out.exists()
 
 
 def test_ends_for_more_tokens_than_there_are_hold_for_fewer() -> None:

@@ -27,6 +27,8 @@ class Call:
         for then, not one that is not there, hangs, or is of another kind.
     retries : int or None
         Tries after the first; None means the endpoint's.
+    remarked : bool
+        Whether a refusal stands among the remarks; not that of a request that finds out.
     """
 
     path: str
@@ -34,6 +36,7 @@ class Call:
     seed: int = 0
     first: bool = False
     retries: int | None = None
+    remarked: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from trueness.backends.openai_compatible import replies
 from trueness.backends.openai_compatible.calls import Answer, Call
 from trueness.backends.openai_compatible.dialect import APIS, SCORINGS, Dialect
 from trueness.backends.openai_compatible.endpoint import Endpoint
-from trueness.backends.openai_compatible.probing import QUESTION, Found, probe
+from trueness.backends.openai_compatible.probing import QUESTION, REFUSED, Found, probe
 from trueness.backends.openai_compatible.refusals import Malformed
 from trueness.backends.openai_compatible.replies import Said
 from trueness.backends.openai_compatible.scored import read_scored
@@ -120,15 +120,23 @@ class OpenAIModel:
 
     @cached_property
     def most_top(self) -> int:
-        """The most log-probabilities that the server lists for a token; 0 where it lists none."""
+        """The most log-probabilities that the server lists for a token; 0 where it lists none.
+
+        Raises
+        ------
+        BackendError
+            When the server neither answers nor refuses the request, with all tries.
+        """
         if not (self._ask_first and self._found.logprobs):
             return 0
+        dialect = self._found.dialect
         for wanted in MOST_TOP:
-            asked = replace(QUESTION, top=wanted)
-            call = Call(self._found.dialect.path, self._found.dialect.body(asked), retries=0)
-            said = self._transport.ask(call, replies.read).value
-            if said is not None and len(said.top) > 1:
-                return min(wanted, len(said.top))
+            call = Call(dialect.path, dialect.body(replace(QUESTION, top=wanted)), remarked=False)
+            answer = self._transport.ask(call, replies.read)
+            if answer.value is None and answer.status not in REFUSED:
+                raise self._transport.refused(answer, api=dialect.api)
+            if answer.value is not None and len(answer.value.top) > 1:
+                return min(wanted, len(answer.value.top))
         return 0
 
     @property

@@ -16,7 +16,8 @@ from trueness.backends.scoring import Continuation
 
 QUESTION = Request(("probe", 1, "none"), "The capital of France is", max_tokens=1)
 _SCORED = Continuation(("probe", "probe"), "The capital of France", " is Paris.")
-_REFUSED = frozenset({400, 422})
+REFUSED = frozenset({400, 422})
+"""The server does not take the request as it is; another form of it may be taken."""
 _FORMS = 6
 
 
@@ -76,14 +77,14 @@ def _answered(transport: Transport, dialect: Dialect) -> tuple[Dialect, Said]:
 
 def _may_adapt(answer: Answer[Said]) -> bool:
     """Whether another form may help: fields are refused, or what they bring cannot be read."""
-    return answer.status in _REFUSED or answer.reason == "malformed_reply"
+    return answer.status in REFUSED or answer.reason == "malformed_reply"
 
 
 def _scoring(transport: Transport, dialect: Dialect) -> Dialect:
     for name in SCORINGS:
         tried = replace(dialect, scoring=name)
 
-        call = Call(tried.path, tried.scored(_SCORED), first=True, retries=0)
+        call = Call(tried.path, tried.scored(_SCORED), first=True, retries=0, remarked=False)
         if transport.ask(call, _read_score).value is not None:
             return tried
     return dialect
@@ -98,4 +99,4 @@ def _read_score(reply: Mapping[str, Any]) -> float:
 
 
 def _call(body: Mapping[str, object], dialect: Dialect) -> Call:
-    return Call(dialect.path, body, first=True)
+    return Call(dialect.path, body, first=True, remarked=False)

@@ -256,7 +256,7 @@ class Transport:
             return
         if tried.stops:
             raise self.refused(answer, api="chat" if "chat" in call.path else "completions")
-        if answer.said and answer.status is not None and not call.first:
+        if answer.said and answer.status is not None and call.remarked:
             self._refused[answer.reason, answer.said] += 1
         self._gone += answer.reason == "unreachable"
         if self._gone >= GONE_AFTER:
