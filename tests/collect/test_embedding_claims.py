@@ -1,5 +1,6 @@
 """Texts of claims and passages become vectors: once each, failures kept as what they are."""
 
+import tracemalloc
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,12 +11,13 @@ import pytest
 from trueness.backends.embedder import EmbedderFaultError, Role, Vectors
 from trueness.backends.embedders import CallableEmbedder
 from trueness.backends.vectors import VectorCache
-from trueness.collect.embedding import embed_table
+from trueness.collect.embedding import _check_told_apart, _told_apart, embed_table
 from trueness.collect.passages import Cuts, cut, windows_of
 from trueness.contract.errors import BackendError, InputError
 from trueness.contract.serial import Json
 from trueness.table.evidence import EvidenceTable
 from trueness.table.evidence_reading import read_evidence
+from trueness.table.vectors import TextVectors
 
 
 @dataclass
@@ -208,6 +210,22 @@ def test_an_embedder_that_knows_few_words_is_no_constant_one() -> None:
     found = embed_table(table(("a zebra", ["b", "c"])), few).vectors
     assert found is not None
     assert f"2 texts {SAME}" in " ".join(found.notes)
+
+
+def test_telling_texts_apart_holds_no_second_copy_of_their_vectors() -> None:
+    values = np.random.default_rng(0).normal(size=(1000, 2000))
+    values[-2:] = values[0]
+    values[1:3] = 0.0  # of length 0: a state of its own, and no vector that is shared
+    texts = TextVectors({f"{i}": i for i in range(len(values))}, values, {})
+    tracemalloc.start()
+    try:
+        _check_told_apart((texts,), Letters())
+        (note,) = _told_apart((texts,))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert f"3 texts {SAME}" in note
+    assert peak < values.nbytes / 10
 
 
 def test_too_few_vectors_stop_everything_and_are_no_note() -> None:
