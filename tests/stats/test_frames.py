@@ -17,6 +17,7 @@ from trueness.stats.frames import (
     linear_cka,
     norm_ratios,
     permuted_similarities,
+    similarity_p,
 )
 
 Floats = NDArray[np.float64]
@@ -165,3 +166,17 @@ def test_permuted_similarities_of_states_that_do_not_vary_are_none() -> None:
     assert np.isnan(null.cka).all()
     with pytest.raises(InputError, match="wanted at least one"):
         permuted_similarities(still, still, rng=np.random.default_rng(0), n_permutations=0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_orders_that_give_a_similarity_again_are_counted(seed: int) -> None:
+    """Of four items one order in twenty-four is the given one, whatever its last bits."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(4, 5))
+    turned = x @ np.linalg.qr(rng.normal(size=(5, 5)))[0]
+    null = permuted_similarities(x, turned, rng=rng, n_permutations=2_400)
+    pairs = (linear_cka, null.cka), (distance_matrix_correlation, null.distances)
+    for similarity, drawn in pairs:
+        found = similarity(x, turned).value
+        assert found is not None
+        assert similarity_p(found, drawn) > 0.025

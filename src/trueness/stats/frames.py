@@ -11,6 +11,8 @@ from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.serial import Json
 from trueness.contract.states import State
 
+_ROUNDING = 1e-10
+
 Floats = NDArray[np.float64]
 
 
@@ -238,7 +240,7 @@ def permuted_similarities(
     True
     """
     if n_permutations < 1:
-        msg = f"n_permutations is {n_permutations}; wanted at least one."
+        msg = f"n_permutations is {n_permutations}; wanted at least one. Give 999."
         raise InputError(msg)
     one, two = _pair(x, y, least=3)
     n = len(one)
@@ -247,6 +249,26 @@ def permuted_similarities(
     orders = [rng.permutation(n) for _ in range(n_permutations)]
     found = [_matched(a, b, orders) for a, b in (grams, apart)]
     return PermutedSimilarities(*found)
+
+
+def similarity_p(value: float, null: ArrayLike) -> float:
+    """Share of permutations that come as far as a value, the given order among them.
+
+    An order that gives the value again, as among equal items, counts, whatever its last bits.
+
+    Parameters
+    ----------
+    value : float
+    null : (n_permutations,) float
+        As `permuted_similarities` gives them.
+
+    Examples
+    --------
+    >>> similarity_p(0.5, [0.5 - 1e-15, 0.1, 0.2])
+    0.5
+    """
+    drawn = np.asarray(null, dtype=np.float64)
+    return (int((drawn >= value - _ROUNDING).sum()) + 1) / (len(drawn) + 1)
 
 
 def _centred_distances(states: Floats) -> Floats:

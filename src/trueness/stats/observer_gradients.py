@@ -151,6 +151,15 @@ def top_is_tied(logits: ArrayLike) -> bool:
     return bool((z[1:] == z[:-1]).any())
 
 
+def law_variation(one: ArrayLike, other: ArrayLike) -> float:
+    """Total variation of the laws of two vectors of logits (V,).
+
+    >>> law_variation([0.0, 0.0], [0.0, -1e9])
+    0.5
+    """
+    return float(np.abs(_law(_logits(one)) - _law(_logits(other))).sum() / 2)
+
+
 def _law(logits: Floats) -> Floats:
     mass = np.exp(logits - logits.max())
     law: Floats = mass / mass.sum()

@@ -338,5 +338,6 @@ def _notes(asked: Sequence[Asked], marked: Mapping[str, Json]) -> Iterator[str]:
         "rows demonstration_inversion, _consolidation and _attractor are SYNTHETIC: made to match "
         "printed aggregates, not the published data"
     )
-    yield "batches were checked on the greedy answers; the draws rest on that"
+    if asked:
+        yield "batches were checked on the greedy answers; the draws rest on that"
     yield from dict.fromkeys(note for each in asked for note in each.notes)

@@ -36,7 +36,10 @@ def arithmetic(most: int) -> tuple[Relation, Record]:
     used = whole.first(most)
     gone = len(whole) - len(used)
     return used, _record(
-        path.name, "MIT", n_used=len(used), n_dropped={"over the limit": gone} if gone else {}
+        path.name,
+        _LICENCES[QUESTIONS],
+        n_used=len(used),
+        n_dropped={"over the limit": gone} if gone else {},
     )
 
 

@@ -4,8 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from trueness.contract.blocks import (
+    Bars,
     Block,
     Cell,
+    Curve,
     Dot,
     Fact,
     Facts,
@@ -154,7 +156,7 @@ def _headed(block: Block, mark: str) -> Block:
         return block
     if isinstance(block, Statement):
         return replace(block, text=f"{mark}{block.text}")
-    if isinstance(block, Table | IntervalDots | Facts | Notes):
+    if isinstance(block, Bars | Curve | Table | IntervalDots | Facts | Notes):
         return replace(block, title=f"{mark}{block.title}")
     return block
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueness.stats.fibre_walk import Look, Walk, fibre_walk
-from trueness.stats.observer_gradients import Slopes, observer_slopes
+from trueness.stats.observer_gradients import Slopes, law_variation, observer_slopes
 from trueness.stats.observers import observe_logits
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -120,20 +120,6 @@ def walked(
     return _again(readout, h, target, best, best.at @ basis)
 
 
-def variation_of(one: ArrayLike, other: ArrayLike) -> float:
-    """Total variation of the laws of two vectors of logits (V,).
-
-    >>> variation_of([0.0, 0.0], [0.0, -1e9])
-    0.5
-    """
-    laws = []
-    for logits in (one, other):
-        z = np.asarray(logits, np.float64)
-        mass = np.exp(z - z.max())
-        laws.append(mass / mass.sum())
-    return float(np.abs(laws[0] - laws[1]).sum() / 2)
-
-
 def _basis(readout: Readout, h: Floats, target: Target, tokens: Sequence[int]) -> Floats:
     """Orthonormal directions (m, D)."""
     z = readout(h)
@@ -158,6 +144,6 @@ def _again(readout: Readout, h: Floats, target: Target, walk: Walk, delta: Float
         delta,
         float(np.abs(one.numbers - two.numbers).max()),
         float(target(after).values[0] - target(before).values[0]),
-        variation_of(before, after),
+        law_variation(before, after),
         int(one.greedy) == int(two.greedy),
     )

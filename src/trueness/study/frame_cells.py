@@ -213,7 +213,8 @@ def ratio_rows(cells: Sequence[Cell], states: Sequence[Floats], rules: Rules) ->
                 "plain_error": _mean([c.plain_error for c in here]),
                 "projected_error": _mean([c.projected_error for c in here]),
                 "n_better": sum(c.better for c in here),
-                "expected_relative_sd": bound.ratio_relative_sd,
+                # for projections that are independent, as those of two widths are
+                "expected_relative_sd": bound.ratio_relative_sd if what == "planted" else None,
                 "distance_bound": bound.eps,
                 "distance_bound_state": bound.state.value,
             }

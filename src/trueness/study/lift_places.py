@@ -90,9 +90,9 @@ def contrasts_of(places: Sequence[Place], rules: Rules) -> dict[str, Record]:
             "estimate": len(lifted) / len(measured) if measured else None,
             "n_prompts": len(units),
             "n_prompts_lifted": len(shown),
-            "low": low,
-            "high": high,
-            "kind": "prompts at which some target is lifted somewhere, Clopper-Pearson",
+            "prompts_low": low,
+            "prompts_high": high,
+            "kind": "share of places; ends, of prompts with a lifted target: Clopper-Pearson",
         },
         "walk": {
             "n": len(walks),

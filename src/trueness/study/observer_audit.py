@@ -13,8 +13,8 @@ from trueness.stats.cloud_pairs import total_variation as recorded_variation
 from trueness.stats.clouds import NONE, OPEN, Clouds
 from trueness.stats.fibres import Share, error_floor
 from trueness.stats.multiplicity import holm
+from trueness.stats.observer_gradients import law_variation
 from trueness.stats.permutation import attainable_floor, permutation_p
-from trueness.study.fibre_charts import variation_of
 from trueness.study.observer_cells import Answers, Change, class_of, keyed, missing
 from trueness.study.results import Record
 
@@ -138,7 +138,7 @@ def cell_of(
         same_greedy = int(one.greedy) == int(two.greedy)
         flat = one.numbers.tobytes() == two.numbers.tobytes() and same_greedy
         off = float(np.abs(one.numbers - two.numbers).max())
-        variation = variation_of(base.logits, after.logits)
+        variation = law_variation(base.logits, after.logits)
         numbers = (*two.numbers.tolist(), float(two.greedy))
     walk = change.walk
     tokens = record["tokens"]
@@ -208,8 +208,9 @@ def tests_of(cells: Sequence[Cell], *, seed: int) -> Tests:
             clouds_of([d[0] for d in draws], draws), clouds_of([d[1] for d in draws], draws)
         )
         moved.append(np.where(whole, movements(pairs), NOT_COMPARED).astype(np.int8))
-    variation = np.where(whole, recorded_variation(pairs), np.nan)
-    p = np.where(whole, permutation_p(pairs, rng=np.random.default_rng(seed)).tv, np.nan)
+    canonical = pairs
+    variation = np.where(whole, recorded_variation(canonical), np.nan)
+    p = np.where(whole, permutation_p(canonical, rng=np.random.default_rng(seed)).tv, np.nan)
     tested = np.flatnonzero(~np.isnan(p))
     adjusted = np.full(len(cells), np.nan)
     adjusted[tested] = [float(a) for a in holm(p[tested].tolist())]

@@ -115,7 +115,7 @@ def run(task: Task) -> Found:
     entities = [items.relation.entities[int(e)] for e in items.entity]
     tests = tests_of(cells, seed=task.seed)
     rows = (*_class_rows(cells, tests, rules.counts), *_fibre_rows(cells, tests, entities))
-    n_changes = len(cells) // max(1, len(items.prompts))
+    n = 2 * len(items.prompts) + sum(c.record["delta"] is not None for c in cells)
     return Found(
         rows=rows,
         contrasts=contrasts_of(cells, tests, rules.counts),
@@ -126,8 +126,8 @@ def run(task: Task) -> Found:
             "least_p": float(attainable_floor(rules.asking.k, rules.asking.k)),
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=len(items.prompts) * (n_changes + 2),
-        requests=len(items.prompts) * (n_changes + 2) * 2 * rules.asking.k,
+        forwards=n,
+        requests=2 * rules.asking.k * n,
         data=(relation_record(name, items.relation),),
         model=identity,
         notes=(*NOTES, *(f"{n} items left out: {why}." for why, n in items.dropped.items())),

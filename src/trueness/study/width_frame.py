@@ -11,6 +11,7 @@ from trueness.stats.frames import (
     distance_matrix_correlation,
     linear_cka,
     permuted_similarities,
+    similarity_p,
 )
 from trueness.study.asked import not_applicable
 from trueness.study.found import Found
@@ -131,12 +132,11 @@ def likeness(first: Floats, second: Floats, depth: float, rules: Rules) -> Recor
 def _tested(found: Similarity, null: Floats) -> dict[str, Json]:
     """A similarity beside those of permuted items."""
     known = found.value is not None
-    beyond = int((null >= found.value).sum()) if found.value is not None else 0
     return {
         "state": found.state.value,
         "reason": found.reason,
         "value": found.value,
-        "p": (beyond + 1) / (len(null) + 1) if known else None,
+        "p": None if found.value is None else similarity_p(found.value, null),
         "null_mean": float(null.mean()) if known else None,
     }
 
