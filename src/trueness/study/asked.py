@@ -83,21 +83,31 @@ def opened(
     """The model of a run: the one that was named, else the declared one.
 
     Scripted models are told the first relation's right answers; the others are told nothing.
-    ``wants`` are capabilities beside the required ones for which a local file is opened.
+    ``wants`` are capabilities beside the required ones for which a local file is opened where
+    what they need is installed; else it is opened without them.
     """
     name = task.inputs.model or str(task.declaration.table("inputs")["model"])
     facts: dict[str, str] = {}
     for relation in relations:
         facts = {**facts_of(relation), **facts}
-    looked_at = frozenset((*task.declaration.requires, *wants))
-    options = _options(name.partition(":")[0], looked_at)
-    with closing(open_model(name, options, facts=facts)) as model:
+    with closing(_open(name, task.declaration.requires, wants, facts)) as model:
         yield model
 
 
-def _options(kind: str, requires: frozenset[str]) -> dict[str, str] | None:
+def _open(
+    name: str, requires: Collection[str], wants: Collection[str], facts: Mapping[str, str]
+) -> Model:
+    try:
+        return open_model(name, _options(name, {*requires, *wants}), facts=facts)
+    except MissingExtraError:
+        if not wants:
+            raise
+    return open_model(name, _options(name, requires), facts=facts)
+
+
+def _options(name: str, looked_at: Collection[str]) -> dict[str, str] | None:
     """How a local file runs: through transformers where the study looks inside, else llama.cpp."""
-    inside = kind in _LOCAL_FILES and requires & _INSIDE
+    inside = name.partition(":")[0] in _LOCAL_FILES and not _INSIDE.isdisjoint(looked_at)
     return {"runtime": "transformers"} if inside else None
 
 

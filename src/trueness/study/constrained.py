@@ -1,7 +1,6 @@
 """The fact lost, or only its form: free answers beside a choice among the right ones."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -81,7 +80,7 @@ def run(task: Task) -> Found:
     task.only("model")
     relations = declared_relations(task.declaration, task.repeats)
     try:
-        with _opened(task, list(relations.values())) as model:
+        with opened(task, list(relations.values()), wants=_WANTS) as model:
             if (missing := lacking(task.declaration, model)) is not None:
                 return not_applicable(task, missing)
             asked = collected(task, model, relations)
@@ -99,17 +98,6 @@ def run(task: Task) -> Found:
     scored = sum(each.scores.size + each.prior.size for each in chosen.values())
     found = found_of(task, asked, rows, contrasts, n_scored=scored)
     return replace(found, requests=found.requests + scored)
-
-
-@contextmanager
-def _opened(task: Task, relations: Sequence[Relation]) -> Iterator[Model]:
-    """The model, in a runtime that shows its logits where that is installed."""
-    with ExitStack() as stack:
-        try:
-            model = stack.enter_context(opened(task, relations, wants=_WANTS))
-        except MissingExtraError:
-            model = stack.enter_context(opened(task, relations))
-        yield model
 
 
 def _score(model: Model, relation: Relation, condition: object, study: str) -> Chosen:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trueness.contract.serial import Json
 from trueness.contract.states import State
 from trueness.stats.multiplicity import holm
+from trueness.study.assessed import two_sided
 from trueness.study.detecting import Cell, Guard, kept, kept_accuracy
 from trueness.study.one_pass_scores import BASELINES
 
@@ -145,7 +146,8 @@ def _one(
         "estimate": float((ours - theirs).mean()),
         "low": low,
         "high": high,
-        "p": _two_sided(means),
+        # accuracies that differ by rounding alone are tied
+        "p": two_sided(np.where(np.abs(means) <= ROUNDING, 0.0, means), 0.0),
         "kept_accuracy": float(ours.mean()),
         "kept_accuracy_of_rival": float(theirs.mean()),
         "wins": seen.count("win"),
@@ -189,9 +191,3 @@ def _resampled(
     n = there.sum(axis=0)
     mean: Floats = np.where(there, table, 0.0).sum(axis=0)[n > 0] / n[n > 0]
     return mean
-
-
-def _two_sided(means: Floats) -> float:
-    """Share of resamples on the other side of 0, or on it; twice, and never 0."""
-    ends = (means <= ROUNDING).sum(), (means >= -ROUNDING).sum()
-    return float(min(1.0, 2 * (1 + min(ends)) / (1 + len(means))))

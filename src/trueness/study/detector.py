@@ -85,22 +85,14 @@ def run(task: Task) -> Found:
     """
     task.only("model")
     try:
-        return _run(task, WANTS)
-    except MissingExtraError:
-        return _without(task)
-
-
-def _without(task: Task) -> Found:
-    """The same without looking inside, where what that needs is not installed."""
-    try:
-        return _run(task, ())
+        return _run(task)
     except MissingExtraError as error:
         return not_applicable(task, str(error))
 
 
-def _run(task: Task, wants: Sequence[str]) -> Found:
+def _run(task: Task) -> Found:
     relations = declared_relations(task.declaration, task.repeats)
-    with opened(task, list(relations.values()), wants=wants) as model:
+    with opened(task, list(relations.values()), wants=WANTS) as model:
         if (missing := lacking(task.declaration, model)) is not None:
             return not_applicable(task, missing)
         asked = collected(task, model, relations, beside=False)
@@ -173,7 +165,7 @@ def contest(
     contrasts: dict[str, Record] = {
         c.name: contest_of(cells, *_SIDES[c.name], rules) for c in declaration.contrasts
     }
-    return [*rows, *_by_score(rows)], contrasts
+    return [*rows, *_by_score(rows, 1 - rules.level)], contrasts
 
 
 def _below(cell: Cell, guard: Guard) -> bool:
@@ -243,7 +235,7 @@ def _guarded(cell: Cell, guard: Guard) -> Json:
     }
 
 
-def _by_score(rows: Sequence[Record]) -> Iterator[Record]:
+def _by_score(rows: Sequence[Record], alpha: float) -> Iterator[Record]:
     """Each score over the tables: how often it ranks wrong answers above right ones."""
     for name in (*PARTITION, *BASELINES):
         every = [row["auroc"].get(name) for row in rows if isinstance(row["auroc"], dict)]
@@ -260,6 +252,6 @@ def _by_score(rows: Sequence[Record]) -> Iterator[Record]:
             "median_auroc": float(np.median(values)),
             "lowest": float(values.min()),
             "highest": float(values.max()),
-            "n_above_half": int(((p <= 0.05) & (values > 0.5)).sum()),  # noqa: PLR2004 - chance
-            "n_below_half": int(((p <= 0.05) & (values < 0.5)).sum()),  # noqa: PLR2004 - chance
+            "n_above_half": int(((p <= alpha) & (values > 0.5)).sum()),  # noqa: PLR2004 - chance
+            "n_below_half": int(((p <= alpha) & (values < 0.5)).sum()),  # noqa: PLR2004 - chance
         }
