@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from trueness.backends import Request, open_model, parse_options
 from trueness.backends.protocol import require, require_capability
+from trueness.backends.registry import check_model
 from trueness.backends.scripted import SCRIPTS, ScriptedModel, ScriptedTokenizer
 from trueness.contract.errors import InputError, MissingExtraError
 
@@ -67,6 +68,17 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
 def test_an_unusable_name_is_one_clear_error(name: str, words: str) -> None:
     with pytest.raises(InputError, match=words):
         open_model(name)
+
+
+def test_the_name_of_a_script_is_checked_without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object) -> None:
+        pytest.fail("a model was built")
+
+    monkeypatch.setattr(ScriptedModel, "__post_init__", build)
+    for script in SCRIPTS:
+        check_model(f"scripted:{script}")
+    with pytest.raises(InputError, match="Choose one of: collapse"):
+        check_model("scripted:nobody")
 
 
 def test_options_are_read_and_unknown_ones_refused() -> None:

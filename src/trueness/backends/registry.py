@@ -92,7 +92,9 @@ def check_model(name: str) -> None:
         return
     _opener(name)
     if kind == "scripted":
-        _scripted(rest, {}, {"": ""})
+        from trueness.backends.scripted import check_script  # noqa: PLC0415 - only where it is used
+
+        check_script(rest)
     if kind in {"gguf", "replay"} and not Path(rest).is_file():
         msg = f"the model {name!r} names a file that is not there. Name one that is."
         raise InputError(msg)

@@ -112,6 +112,20 @@ SCRIPTS: Mapping[str, Script] = {
 }
 
 
+def check_script(name: str) -> None:
+    """Refuse a name that is not in the table.
+
+    Raises
+    ------
+    InputError
+        Lists those that are.
+    """
+    if name not in SCRIPTS:
+        known = ", ".join(sorted(SCRIPTS))
+        msg = f"no scripted model is called {name!r}. Choose one of: {known}."
+        raise InputError(msg)
+
+
 @dataclass(slots=True)
 class ScriptedModel:
     """A model that follows one script.
@@ -150,12 +164,7 @@ class ScriptedModel:
     _tokenizer: ScriptedTokenizer = field(default_factory=ScriptedTokenizer)
 
     def __post_init__(self) -> None:
-        if self.script not in SCRIPTS:
-            msg = (
-                f"no scripted model is called {self.script!r}. "
-                f"Choose one of: {', '.join(sorted(SCRIPTS))}."
-            )
-            raise InputError(msg)
+        check_script(self.script)
         self._known = tuple(sorted(self.facts, key=lambda name: (-len(name), name)))
 
     @property

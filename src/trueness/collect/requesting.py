@@ -1,9 +1,8 @@
 """A key becomes a request, when it is asked and not before."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from trueness.backends.protocol import Key, Model, Request
 from trueness.collect.binding import Bound
@@ -11,9 +10,6 @@ from trueness.collect.cache import cache_key, describe
 from trueness.collect.questions import Question
 from trueness.collect.seeds import draw_seed
 from trueness.collect.tally import Settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _PROMPTS = 1024
 """So many prompts are kept at hand: an item's draws share one."""
@@ -36,7 +32,7 @@ class Requests:
     bound: Bound
     settings: Settings
     items: Mapping[str, Question]
-    _prompt: "Callable[[str], str | tuple[int, ...]]" = field(init=False, repr=False)
+    _prompt: Callable[[str], str | tuple[int, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         tokenizer, bound = self.model.tokenizer, self.bound

@@ -45,11 +45,6 @@ class Tally:
     reuse: dict[str, Reuse] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
-    @property
-    def n_errors(self) -> int:
-        """Rows of this run that are missing data."""
-        return self.errors.total()
-
     def count(
         self, results: Sequence[Result], before: Container[Key] = (), *, cached: bool = False
     ) -> None:
