@@ -1,6 +1,7 @@
 """The bar: rate, what remains, and failures by reason; only where someone looks."""
 
 import io
+import re
 import time
 
 import pytest
@@ -24,7 +25,9 @@ def test_it_shows_rate_remaining_time_and_failures_by_reason() -> None:
     assert "/s" in text
     assert "3 errors (2 http_429, 1 timeout)" in text
     # rows that were kept from an earlier run are no part of the rate
-    assert "10,0" not in text
+    rates = [float(r.replace(",", "")) for r in re.findall(r"([\d,.]+)/s", text)]
+    assert rates
+    assert max(rates) < 5_000
 
 
 def test_three_arguments_are_enough_where_nothing_can_fail() -> None:

@@ -8,9 +8,10 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from trueness.api.gating import calibrate, gate, ground_by, replay
+from trueness.api.gating import calibrate, gate, ground_by
 from trueness.api.grounding import ground
 from trueness.api.readings import measured
+from trueness.api.replaying import replay
 from trueness.backends import open_embedder
 from trueness.contract.errors import BackendError, DependentItems, InputError
 from trueness.decide.stored import GateFile
@@ -118,7 +119,8 @@ def test_what_a_written_reading_has_no_use_for_is_refused(tmp_path: Path) -> Non
     path.write_text(measured(LABELLED, **OVERLAP).to_json(), "utf-8")
     made = calibrate(LABELLED, label="label", budget=0.05, **OVERLAP)
     assert gate(path, made, group="source").details["n_accept"]
-    for given in ({"window": 64}, {"embedder": letters}, {"limit": 3}, {"corpus": ["a", "b"]}):
+    idle = ({"window": 64}, {"embedder": letters}, {"limit": 3}, {"corpus": ["a"]}, {"rank": 3})
+    for given in idle:
         with pytest.raises(
             InputError, match="the reading was made before: it would change nothing"
         ):

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from trueness.api.gating import calibrate, gate, ground_by, replay
+from trueness.api.gating import calibrate, gate, ground_by
 from trueness.api.readings import measured
+from trueness.api.replaying import replay
 from trueness.api.routing import blind_kinds, kind_routes
 from trueness.contract import Direction, ItemReading, Reading, State
 from trueness.contract.blocks import Statement
@@ -201,5 +202,15 @@ def test_replay_takes_gates_and_readings_in_hand_and_names_of_columns(
             replay(wrong, made)
         with pytest.raises(InputError, match="the gate is a"):
             replay(trace, wrong)
+    for wrong in ([1], 3):
+        with pytest.raises(InputError, match="the key is a"):
+            replay(trace, made, key=wrong)
+        for verb in (gate, ground_by):
+            with pytest.raises(InputError, match="the trace is a"):
+                verb(about, made, trace=wrong)
+            with pytest.raises(InputError, match="the key is a"):
+                verb(about, made, key=wrong)
+            with pytest.raises(InputError, match=r"the gate is a .*; hand in what calibrate"):
+                verb(about, wrong)
     with pytest.raises(InputError):
         replay(trace, made, reading=3)

@@ -12,6 +12,8 @@ from scripted_states import Words
 from trueness.contract.errors import InputError
 from trueness.study import inside_inputs
 from trueness.study.carrying_out import carry_out
+from trueness.study.declarations import declared_study
+from trueness.study.embedded_inputs import levels
 from trueness.study.inputs import Inputs
 from trueness.study.products import texts_of
 from trueness.study.results import Result
@@ -126,7 +128,8 @@ def test_rates_and_dimensions_are_those_that_were_planted(carried: Callable[...,
     assert len(prose["filtration"]) == 13
     assert prose["frame_spread"] < 0.1
     assert rows["unmasked_1_prose_0"]["causal"] is False
-    assert rows["long_2_prose_0"]["n"] == 608
+    (long,) = levels(declared_study("exponents"), "long", int)
+    assert rows["long_2_prose_0"]["n"] == long - 1
     assert rows["block_prose_0"]["n"] == DEPTH
     assert rows["block_prose_0"]["product"] == "block_product"
 

@@ -13,8 +13,10 @@ from trueness.cli import main
 from trueness.contract.errors import MissingExtraError
 from trueness.study import asked as asking
 from trueness.study.carrying_out import carry_out
+from trueness.study.declarations import declared_study
 from trueness.study.inputs import Inputs
 from trueness.study.results import Record, Result
+from trueness.study.task import Task
 
 
 def row(result: Result, name: str) -> Record:
@@ -177,6 +179,26 @@ def test_without_torch_the_pip_line_is_the_reason(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(asking, "open_model", missing)
     notes = carry_out("embedding-noise", limit=2).result.notes
     assert "pip install 'trueness[local]'" in str(notes[0])
+
+
+def test_what_is_only_wanted_and_not_installed_is_gone_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[object] = []
+
+    def plain(_name: str, options: object = None, **_given: object) -> ScriptedModel:
+        tried.append(options)
+        if options is not None:
+            msg = "this needs torch"
+            raise MissingExtraError(msg)
+        return ScriptedModel("echo", {})
+
+    monkeypatch.setattr(asking, "open_model", plain)
+    task = Task(declaration=declared_study("detector"), repeats=2)
+    told = MissingExtraError("raised while the model is asked")
+    with pytest.raises(MissingExtraError), asking.opened(task, wants=("logits",)):
+        raise told
+    assert tried == [{"runtime": "transformers"}, None]
 
 
 def test_the_command_says_by_its_exit_that_nothing_applies(

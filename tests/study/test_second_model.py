@@ -68,11 +68,13 @@ def test_no_model_is_asked_beside_one_that_there_is_not(
         carry_out(study, inputs=Inputs(second_model=name), limit=2)
 
 
-def test_one_model_is_not_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path))
-    inputs = Inputs(model="scripted:right", second_model="scripted:right")
-    with pytest.raises(InputError, match="the second model is scripted:right, as the first is"):
-        carry_out("prefix-repair", inputs=inputs, limit=2)
+@pytest.mark.parametrize("first", [None, "scripted:right"])
+@pytest.mark.parametrize("study", ["checkpoint-atlas", "prefix-repair", "width-frame"])
+def test_one_model_is_not_two(study: str, first: str | None) -> None:
+    second = first or str(declared_study(study).table("inputs")["model"])
+    inputs = Inputs(model=first, second_model=second)
+    with pytest.raises(InputError, match=f"the second model is {second}, as the first is"):
+        carry_out(study, inputs=inputs, limit=2)
 
 
 def test_a_second_model_that_cannot_be_asked_says_so() -> None:

@@ -1,7 +1,6 @@
 """Thresholds from labelled readings, and decisions about new ones."""
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Any, Literal
 
 from trueness.api.exchanging import exchanged, unit_of
 from trueness.api.labelling import labels_of
-from trueness.api.readings import SENSOR, head_of, is_reading, measured
-from trueness.api.replaying import named_file, replay
+from trueness.api.means import SENSOR
+from trueness.api.readings import is_reading, measured
+from trueness.api.replaying import named_file, opened, secret_of
 from trueness.api.routing import Routes, flags_of
 from trueness.api.thresholds import Grid, grid_of
 from trueness.contract import Decision, Reading
@@ -23,10 +23,7 @@ from trueness.decide.marking import marked
 from trueness.decide.picture import calibration_blocks
 from trueness.decide.promise import promise_of
 from trueness.decide.routes import routed
-from trueness.decide.stored import SCHEMA, GateFile, read_gate
-from trueness.decide.trace import read_key
-
-__all__ = ["calibrate", "gate", "gate_blocks", "ground_by", "is_gate", "replay"]
+from trueness.decide.stored import GateFile
 
 _PROMISE = (
     "budget", "level", "error", "method", "unit", "population", "reject_budget", "budgets_tried",
@@ -151,12 +148,12 @@ def gate(
     FingerprintMismatch
         When the reading was made otherwise than the calibration's.
     InputError
-        When kinds are named and the source is a reading, which has no columns.
+        When kinds are named and the source is a reading, which has no columns; when something is
+        given that a reading has no use for, or gate, trace or key is no path.
     """
-    made = _opened(gate_file)
+    made = opened(gate_file)
     reading, routes = _read_for(made, source, kind, relation_check, given)
-    secret = None if key is None else read_key(Path(key))
-    decision = apply_gate(made, reading, trace=None if trace is None else Path(trace), key=secret)
+    decision = apply_gate(made, reading, trace=_written(trace), key=secret_of(key))
     return _noted(decision, routes)
 
 
@@ -184,29 +181,18 @@ def ground_by(
     FingerprintMismatch
         When the reading was made otherwise than the calibration's.
     """
-    made = _opened(gate_file)
+    made = opened(gate_file)
     sensor = given.pop("sensor", None)
     if sensor is not None and made.sensor and sensor != made.sensor:
         msg = f"the gate is for {made.sensor} and the sensor is {sensor}; leave --sensor out."
         raise InputError(msg)
     reading, routes = _read_for(made, source, kind, relation_check, given)
-    secret = None if key is None else read_key(Path(key))
-    found, decision = marked(
-        made, reading, trace=None if trace is None else Path(trace), key=secret
-    )
+    found, decision = marked(made, reading, trace=_written(trace), key=secret_of(key))
     return found, _noted(decision, routes)
 
 
-def _opened(gate_file: str | Path | GateFile) -> GateFile:
-    if isinstance(gate_file, GateFile):
-        return gate_file
-    if not isinstance(gate_file, (str, os.PathLike)):
-        msg = (
-            f"the gate is a {type(gate_file).__name__}; hand in what calibrate returned, or the "
-            "file that it wrote."
-        )
-        raise InputError(msg)
-    return read_gate(Path(gate_file))
+def _written(trace: str | Path | None) -> Path | None:
+    return None if trace is None else named_file(trace, "the trace")
 
 
 def _read_for(
@@ -236,13 +222,7 @@ def _noted(decision: Decision, routes: Routes) -> Decision:
 
 def gate_blocks(gate_file: str | Path | GateFile) -> tuple[Block, ...]:
     """What a page shows of a calibration: promise, curve, and what it did on other sources."""
-    return calibration_blocks(_opened(gate_file))
-
-
-def is_gate(path: Path) -> bool:
-    """Whether a file begins as a gate file that `calibrate` wrote."""
-    head = head_of(path)
-    return head is not None and head.get("schema") == SCHEMA
+    return calibration_blocks(opened(gate_file))
 
 
 def _object(policy: object) -> dict[str, Any]:

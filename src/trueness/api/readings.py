@@ -2,19 +2,19 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from trueness import sensors
 from trueness.api.grounding import ground
+from trueness.api.means import SENSOR
 from trueness.api.measuring import measure
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
 from trueness.decide.stored import SCHEMA
 from trueness.report.load import load
 
-SENSOR = "energy"
 _EMBEDDING = frozenset(
     (
         *("claim", "evidence", "label", "weights", "embedder", "revision", "split", "window"),
@@ -34,6 +34,8 @@ _EMBEDDING = frozenset(
 """What only sensors of claims take."""
 _OF_EVERY_CALL = frozenset(("label", "cache", "advance"))
 """Of these, what says nothing about how a value is made."""
+_OF_READINGS = _OF_EVERY_CALL | {"group", "item"}
+"""What may stand beside a reading that was made before."""
 
 
 def measured(source: object, *, sensor: str = SENSOR, **given: Any) -> Reading:
@@ -53,14 +55,15 @@ def measured(source: object, *, sensor: str = SENSOR, **given: Any) -> Reading:
     """
     given = {k: v for k, v in given.items() if v is not None}
     if isinstance(source, Reading) or is_reading(source):
-        _refuse(given, "the reading was made before")
+        _refuse(given.keys() - _OF_READINGS, "the reading was made before")
         reading = source if isinstance(source, Reading) else loaded(Path(str(source)))
         _check_sources(reading, given.get("group"))
         return reading
     module = sensors.find(sensor)
     if getattr(module, "TABLE", "answers") == "evidence":
         return ground(source, sensor=sensor, **given)
-    _refuse(given, f"the sensor {sensor!r} reads answers and no evidence")
+    idle = (_EMBEDDING - _OF_EVERY_CALL) & given.keys()
+    _refuse(idle, f"the sensor {sensor!r} reads answers and no evidence")
     return measure(sensor, source, **{k: v for k, v in given.items() if k not in _EMBEDDING})
 
 
@@ -75,10 +78,9 @@ def _check_sources(reading: Reading, group: object) -> None:
     raise InputError(msg)
 
 
-def _refuse(given: Mapping[str, Any], why: str) -> None:
-    idle = sorted((_EMBEDDING - _OF_EVERY_CALL) & given.keys())
+def _refuse(idle: Collection[str], why: str) -> None:
     if idle:
-        msg = f"{idle[0]} is given, and {why}: it would change nothing. Leave it out."
+        msg = f"{min(idle)} is given, and {why}: it would change nothing. Leave it out."
         raise InputError(msg)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from trueness.api.labelling import CLAIMS
-from trueness.api.readings import SENSOR, is_reading, measured
+from trueness.api.means import SENSOR
+from trueness.api.readings import is_reading, measured
 from trueness.api.routing import flags_of
 from trueness.contract import Reading
 from trueness.contract.errors import InputError
@@ -51,7 +52,7 @@ def replay(
     InputError
         When a column of kinds is named without a table and a reading, or a table without one.
     """
-    made = _stored(gate_file)
+    made = opened(gate_file, checked=False)
     path = named_file(trace, "the trace")
     sensor = made.sensor or SENSOR
     about = _about(reading, claims, sensor, given)
@@ -66,8 +67,7 @@ def replay(
     elif claims is not None:
         msg = "claims are given and no column of kinds, for which alone they are read; name it."
         raise InputError(msg)
-    secret = None if key is None else read_key(Path(key))
-    return replayed(path, made, reading=about, key=secret)
+    return replayed(path, made, reading=about, key=secret_of(key))
 
 
 def _about(
@@ -85,22 +85,40 @@ def _about(
     return measured(reading, sensor=sensor, **named)
 
 
-def _stored(gate_file: str | Path | GateFile) -> GateFile:
-    """A gate whose own faults are to be listed: a file is not checked."""
+def opened(gate_file: str | Path | GateFile, *, checked: bool = True) -> GateFile:
+    """A gate in hand, or that of a file; unchecked where its own faults are to be listed.
+
+    Raises
+    ------
+    InputError
+        When it is neither, or the file is no gate that can be used.
+    """
     if isinstance(gate_file, GateFile):
         return gate_file
-    return read_gate(named_file(gate_file, "the gate"), checked=False)
+    wanted = "hand in what calibrate returned, or the file that it wrote"
+    return read_gate(named_file(gate_file, "the gate", wanted=wanted), checked=checked)
 
 
-def named_file(given: object, what: str) -> Path:
+def secret_of(key: str | Path | None) -> bytes | None:
+    """The secret in a file that was named; None where none was.
+
+    Raises
+    ------
+    InputError
+        When it is no path, or cannot be read, or is empty.
+    """
+    return None if key is None else read_key(named_file(key, "the key"))
+
+
+def named_file(given: object, what: str, *, wanted: str = "name the file") -> Path:
     """A path that was handed in.
 
     Raises
     ------
     InputError
-        When it is none.
+        When it is none; ``what`` is named and ``wanted`` asked for.
     """
     if isinstance(given, (str, os.PathLike)):
         return Path(given)
-    msg = f"{what} is a {type(given).__name__}; name the file."
+    msg = f"{what} is a {type(given).__name__}; {wanted}."
     raise InputError(msg)

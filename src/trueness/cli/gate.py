@@ -84,7 +84,7 @@ def replay(trace: Path, *, gate_file: Path, as_json: bool, **given: Any) -> int:
 
     Exits 1 when anything does not.
     """
-    from trueness.api.gating import replay as replay_
+    from trueness.api.replaying import replay as replay_
     from trueness.contract.serial import dumps
 
     found = replay_(trace, gate_file, **options.given(given))

@@ -218,7 +218,6 @@ def decision_of(
 
 def _verdicts(gate: GateFile, columns: Columns, rulings: Rulings) -> Rows[ItemVerdict]:
     risk = columns.risk
-    turned = gate.calibration.direction is Direction.HIGHER_IS_BETTER
 
     def verdict(row: int) -> ItemVerdict:
         fields: dict[str, Json] = {
@@ -226,7 +225,7 @@ def _verdicts(gate: GateFile, columns: Columns, rulings: Rulings) -> Rows[ItemVe
             "rule": RULES[rulings.rule[row]],
             "state": list(State)[columns.state[row]].value,
             "reason": None if columns.reason is None else columns.reason[row],
-            "value": -float(risk[row]) if turned else float(risk[row]),
+            "value": float(columns.value[row]),
             "risk": float(risk[row]),
             "tau": gate.policy.accept,
             "rho": gate.policy.reject,

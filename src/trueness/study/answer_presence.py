@@ -54,7 +54,7 @@ def run(task: Task) -> Found:
         if isinstance(model, str):
             return not_applicable(task, model)
         items = Items.of(name, model.tokenizer, most=task.repeats)
-        seen = look(model, items, progress=task.progress)
+        seen = look(model, items, say=task.say)
         identity = dict(model.identity)
     rows = (*_rows(items, seen), *_lens_rows(seen))
     tests = _tests(items, seen)
@@ -107,14 +107,15 @@ class Seen:
         return bool(np.array_equal(self.lens[:, -1], self.gold.rank, equal_nan=True))
 
 
-def look(model: WhiteBox, items: Items, *, progress: Callable[[str], None] | None = None) -> Seen:
+def look(model: WhiteBox, items: Items, *, say: Callable[[str], None]) -> Seen:
     """Ranks of a model's logits and of every entry of its residual stream.
 
     Parameters
     ----------
     model : WhiteBox
     items : Items
-    progress : callable, optional
+    say : callable
+        Is told what comes next.
     """
     logits = model.next_logits(items.requests())
     n_tokens = min(logits.shape[1], model.tokenizer.n_vocabulary)
@@ -132,8 +133,7 @@ def look(model: WhiteBox, items: Items, *, progress: Callable[[str], None] | Non
     strange = items.others()
     lens = np.full((2, *states.shape[:2]), np.nan)
     for entry in range(states.shape[1]):
-        if progress is not None:
-            progress(f"lens, entry {entry} of {states.shape[1] - 1}")
+        say(f"lens, entry {entry} of {states.shape[1] - 1}")
         found = model.readout(states[:, entry])
         for side, golds in enumerate((items.golds, strange)):
             lens[side, :, entry] = token_ranks(found, golds, n_tokens=n_tokens)

@@ -16,6 +16,7 @@ from trueness.collect.keeping import Progress
 from trueness.contract.errors import MissingExtraError
 from trueness.contract.serial import Json, plain
 from trueness.extract import keyed, named
+from trueness.study.assessed import absent
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
 from trueness.study.published import published_of
@@ -188,14 +189,10 @@ def found_of(
 
 
 def not_applicable(task: Task, why: str) -> Found:
-    """The record of a study that this model cannot answer."""
-    empty: dict[str, Record] = {
-        c.name: {"n": 0, "estimate": None, "state": "NOT_APPLICABLE"}
-        for c in task.declaration.contrasts
-    }
+    """The record of a study that cannot be answered here, with the reason at every contrast."""
     return Found(
         rows=(),
-        contrasts=empty,
+        contrasts={c.name: absent(why) for c in task.declaration.contrasts},
         draws={"repeats": task.repeats},
         notes=(why,),
         published=published_of(task.declaration, {"rows": []}),

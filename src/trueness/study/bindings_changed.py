@@ -68,7 +68,7 @@ def run(task: Task) -> Found:
     name = task.inputs.model or _MODEL
     model = open_model(name, download=False)
     try:
-        read = [_read(part, embedder, model, task.progress) for part in parts]
+        read = [_read(part, embedder, model, task.say) for part in parts]
     finally:
         model.close()
     table = tuple(record for records, _ in read for record in records)
@@ -151,17 +151,13 @@ def _supported(part: Slice) -> Slice:
     return replace(part, table=table, n_dropped={**part.n_dropped, **gone})
 
 
-def _read(
-    part: Slice, embedder: Embedder, model: Model, progress: Progress | None
-) -> tuple[list[Record], int]:
+def _read(part: Slice, embedder: Embedder, model: Model, say: Progress) -> tuple[list[Record], int]:
     """One record a text of a slice, and how many texts the model scored."""
     made = replace(part, table=_with_controls(contrast_table(part.table, per_kind=1), part))
-    if progress is not None:
-        progress(f"embedding {part.name}")
+    say(f"embedding {part.name}")
     cache = VectorCache(cache_dir() / "vectors.sqlite")
     ready = embedded(made, embedder, cache=cache, window=embedder.max_tokens)
-    if progress is not None:
-        progress(f"scoring {part.name}")
+    say(f"scoring {part.name}")
     table = score_table(ready.table, model, cache=cache.path)
     reading = measure(table, Params(per_kind=1))
     n = 0 if table.likelihoods is None else table.likelihoods.n_scored

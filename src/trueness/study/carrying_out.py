@@ -1,6 +1,7 @@
 """A study from its declaration to its record."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from trueness.backends.registry import check_model
@@ -9,19 +10,19 @@ from trueness.contract.serial import Json, plain
 from trueness.contract.states import State
 from trueness.stats.multiplicity import holm
 from trueness.study import provenance
-from trueness.study.assessed import absent
+from trueness.study.asked import not_applicable
 from trueness.study.declarations import Declaration, declared_study
 from trueness.study.expressions import evaluate
 from trueness.study.found import Found
 from trueness.study.inputs import Inputs
 from trueness.study.measurable import NothingToMeasureError
-from trueness.study.published import published_of
 from trueness.study.results import SCHEMA, Decisive, Outcome, Record, Result, outcome_of
 from trueness.study.runners import runner_of
 from trueness.study.saying import said
 from trueness.study.task import Progress, Task
 
 _MEASURED = State.MEASURED.value
+ONE_MODEL = "the second model is {}, as the first is; name another, or leave it out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +58,8 @@ def carry_out(
     Raises
     ------
     InputError
-        If there is no such study, a limit or seed is below its least, or no second model has the
-        name that was given.
+        If there is no such study, a limit or seed is below its least, no second model has the name
+        that was given, or it is the first.
     """
     declaration = declared_study(name)
     seeded = declaration.seed if seed is None else seed
@@ -67,8 +68,7 @@ def carry_out(
         msg = f"the seed is {seeded}; wanted a whole number from 0 on."
         raise InputError(msg)
     chosen = inputs or Inputs()
-    if chosen.second_model is not None:
-        check_model(chosen.second_model)
+    _check_second(declaration, chosen)
     code = provenance.code_of()
     start = time.monotonic()
     task = Task(
@@ -77,7 +77,7 @@ def carry_out(
     try:
         found = runner_of(name)(task)
     except NothingToMeasureError as error:
-        found = _nothing(task, str(error))
+        found = not_applicable(task, str(error))
     seconds = round(time.monotonic() - start, 1)
     contrasts = _contrasts(declaration, found)
     found = _applicable(found, contrasts)
@@ -139,16 +139,14 @@ def decide(declaration: Declaration, fields: object) -> Decisive:
     return Decisive(outcome, (supported, refuted, *tried))
 
 
-def _nothing(task: Task, why: str) -> Found:
-    """What a study leaves that has nothing to measure."""
-    return Found(
-        rows=(),
-        contrasts={c.name: absent(why) for c in task.declaration.contrasts},
-        draws={"repeats": task.repeats},
-        notes=(why,),
-        published=published_of(task.declaration, {"rows": []}),
-        not_applicable=why,
-    )
+def _check_second(declaration: Declaration, inputs: Inputs) -> None:
+    """Refuse a second model that there is not, or that is the first, before one is asked."""
+    name = inputs.second_model
+    if name is None:
+        return
+    check_model(name)
+    if name == (inputs.model or declaration.table("inputs").get("model")):
+        raise InputError(ONE_MODEL.format(name))
 
 
 def _applicable(found: Found, contrasts: tuple[Record, ...]) -> Found:
@@ -185,11 +183,23 @@ def _swapped(inputs: Inputs) -> tuple[str, ...]:
     return tuple(f"Run with {name} = {value}." for name, value in inputs.given().items())
 
 
+def primary_holm(declaration: Declaration, contrasts: Mapping[str, Record]) -> dict[str, float]:
+    """Holm's p by name, over the primary contrasts that have a p.
+
+    Parameters
+    ----------
+    declaration : Declaration
+    contrasts : mapping of name to record
+        As they were found.
+    """
+    primary = {c.name: contrasts[c.name].get("p") for c in declaration.contrasts if c.primary}
+    tested = {name: float(p) for name, p in primary.items() if isinstance(p, int | float)}
+    return dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
+
+
 def _contrasts(declaration: Declaration, found: Found) -> tuple[Record, ...]:
     """The declared contrasts with what was found; Holm's p over the primary ones."""
-    primary = {c.name: found.contrasts[c.name].get("p") for c in declaration.contrasts if c.primary}
-    tested = {name: float(p) for name, p in primary.items() if isinstance(p, int | float)}
-    corrected = dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
+    corrected = primary_holm(declaration, found.contrasts)
     return tuple(
         {
             "name": c.name,

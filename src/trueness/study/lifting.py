@@ -94,7 +94,7 @@ def run(task: Task) -> Found:
             return not_applicable(task, model)
         white: Any = model
         items = Items.of(name, white.tokenizer, most=task.repeats, templates=templates)
-        places = look(white, items, rules, progress=task.progress)
+        places = look(white, items, rules, say=task.say)
         identity = dict(model.identity)
     rows = tuple(rows_of(places, rules))
     return Found(
@@ -115,7 +115,7 @@ def look(
     items: Items,
     rules: Rules,
     *,
-    progress: Callable[[str], None] | None = None,
+    say: Callable[[str], None],
 ) -> list[Place]:
     """Lift ranks and walks of every item.
 
@@ -124,7 +124,8 @@ def look(
     model : Derivable
     items : Items
     rules : Rules
-    progress : callable, optional
+    say : callable
+        Is told what comes next.
     """
     logits = model.next_logits(items.requests())
     states = model.hidden_states(items.prompts)[:, :, 0]
@@ -133,8 +134,7 @@ def look(
     readout = model.exact_readout()
     found: list[Place] = []
     for i, prompt in enumerate(items.prompts):
-        if progress is not None:
-            progress(f"item {i + 1} of {len(items.prompts)}")
+        say(f"item {i + 1} of {len(items.prompts)}")
         answers = sorted({t for golds in items.golds for t in golds})
         targets = targets_of(items.golds[i], answers)
         for site in sites:

@@ -6,8 +6,7 @@ from functools import wraps
 
 from trueness.contract.errors import InputError
 from trueness.contract.serial import Json
-from trueness.stats.multiplicity import holm
-from trueness.study.carrying_out import decide
+from trueness.study.carrying_out import ONE_MODEL, decide, primary_holm
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
 from trueness.study.results import Record
@@ -16,7 +15,6 @@ from trueness.study.task import Task
 SECOND = "second_model"
 """Where a contrast, and what was drawn, say the same of the second model."""
 _PREFIX = "second_"
-_ONE = "the second model is {}, as the first is; name another, or leave it out."
 
 Run = Callable[[Task], Found]
 
@@ -38,8 +36,6 @@ def with_second_model(run: Run) -> Run:
         alone = replace(task.inputs, second_model=None)
         if name is None:
             return run(task)
-        if name == (task.inputs.model or task.declaration.table("inputs").get("model")):
-            raise InputError(_ONE.format(name))
         first = run(replace(task, inputs=alone))
         task.say(f"the same of the second model {name}")
         second = run(replace(task, inputs=replace(alone, model=name)))
@@ -69,7 +65,7 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
         return first
     names = [str((found.model or {}).get("model")) for found in (first, second)]
     if first.model is not None and first.model == second.model:
-        raise InputError(_ONE.format(names[1]))
+        raise InputError(ONE_MODEL.format(names[1]))
     if names[0] == names[1]:
         names[1] = f"{names[1]} (second)"
     seconds = _corrected(declaration, second)
@@ -113,9 +109,7 @@ def _tagged(records: tuple[Record, ...], model: str, prefix: str = "") -> tuple[
 
 def _corrected(declaration: Declaration, found: Found) -> dict[str, Record]:
     """Its contrasts, with Holm's p over those that are primary on the first."""
-    primary = {c.name: found.contrasts[c.name].get("p") for c in declaration.contrasts if c.primary}
-    tested = {name: float(p) for name, p in primary.items() if isinstance(p, int | float)}
-    adjusted = dict(zip(tested, map(float, holm(list(tested.values()))), strict=True))
+    adjusted = primary_holm(declaration, found.contrasts)
     return {
         name: {**record, **({"p_holm": adjusted[name]} if name in adjusted else {})}
         for name, record in found.contrasts.items()

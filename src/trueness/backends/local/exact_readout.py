@@ -54,7 +54,7 @@ class ExactReadout:
         """Rows wᵀ · dz/dh (s, D) for gradients in logits (s, V)."""
         state = self._state(h)
         u, r = self._length(state)
-        rows = np.asarray(weights, np.float64) * self._slope(self._raw(u / r))
+        rows = np.asarray(weights, np.float64) * self.slope(self._raw(u / r))
         v = (rows @ self.unembed) * self.gain
         found = v / r - np.outer(v @ u, u) / (len(u) * r**3)
         if self.centred:
@@ -108,7 +108,8 @@ class ExactReadout:
         z: Floats = raw * self.factor
         return z if self.cap is None else self.cap * np.tanh(z / self.cap)
 
-    def _slope(self, raw: Floats) -> Floats:
+    def slope(self, raw: Floats) -> Floats:
+        """Derivative of each logit in the unembedding's output (V,)."""
         if self.cap is None:
             return np.full(len(raw), self.factor)
         slope: Floats = self.factor / np.cosh(raw * self.factor / self.cap) ** 2
@@ -136,7 +137,7 @@ class Chart:
         """Rows wᵀ · dz/dy (s, m) for gradients in logits (s, V)."""
         at = np.asarray(y, np.float64)
         moved, r = self._moved(at)
-        rows = np.asarray(weights, np.float64) * self.of._slope(moved / r + self._constant)  # noqa: SLF001 - one function in two parts
+        rows = np.asarray(weights, np.float64) * self.of.slope(moved / r + self._constant)
         turned = self._cross + self._gram @ at
         width = len(self.of.gain)
         found: Floats = (rows @ self._along) / r - np.outer(rows @ moved, turned) / (width * r**3)

@@ -41,7 +41,9 @@ def changed_mlp(engine: Engine, layer: int, change: Changed) -> Iterator[int]:
             kept = weight.data
             made = np.asarray(change(engine.numpy(kept), place), np.float32)
             if made.shape != tuple(kept.shape) or not np.isfinite(made).all():
-                msg = f"a matrix of shape {made.shape}; {tuple(kept.shape)} of finite numbers."
+                msg = (
+                    f"a matrix of shape {made.shape}; wanted: {tuple(kept.shape)}, finite numbers."
+                )
                 raise ShapeError(msg)
             stack.callback(_put, weight, kept)
             _put(weight, engine.torch.from_numpy(made.copy()).to(kept.device, kept.dtype))
