@@ -67,6 +67,34 @@ def test_padding_changes_no_answer(open_tiny: Make, shape: str) -> None:
     assert {k: r.text for k, r in backwards.items()} == {k: r.text for k, r in together.items()}
 
 
+def test_logits_behind_answers_that_were_just_given_need_no_pass(
+    tiny: "LocalModel", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = requests(*PROMPTS, max_tokens=3)
+    wanted = tiny.next_logits(asked)
+    shifted = requests(*(f"{p}s" for p in PROMPTS), max_tokens=3)
+    n_passes = 0
+    usual = type(tiny._engine).call
+
+    def counted(*given: Any, **named: Any) -> Any:
+        nonlocal n_passes
+        n_passes += 1
+        return usual(*given, **named)
+
+    list(tiny.complete(asked))
+    monkeypatch.setattr(type(tiny._engine), "call", counted)
+    assert (tiny.next_logits(asked) == wanted).all()
+    backwards = tiny.next_logits(asked[::-1])
+    assert (backwards == wanted[::-1]).all()
+    assert n_passes == 0
+    assert not (tiny.next_logits(shifted) == wanted).all()
+    assert n_passes > 0
+    list(tiny.complete(shifted))
+    before = n_passes
+    tiny.next_logits(asked)  # those of the last answers alone are remembered
+    assert n_passes > before
+
+
 def test_every_step_reports_what_one_pass_for_each_would(tiny: "LocalModel") -> None:
     result = answers(tiny, requests(PROMPTS[0], max_tokens=4))[PROMPTS[0]]
     ids = [s.id for s in result.steps if s.id is not None]

@@ -22,6 +22,7 @@ from trueness.study.one_pass_scores import BASELINES, LAW, Looked
 from trueness.study.results import Outcome
 from trueness.study.results import Result as StudyResult
 from trueness.study.saying import said
+from trueness.study.spent import Spent
 from trueness.table import bundled_relation, read_answers
 
 
@@ -248,7 +249,7 @@ def contest_by_lot(seed: int) -> dict[str, Any]:
                 looked.values[name, condition, entity] = dict(zip(BASELINES, drawn, strict=True))
     table = replace(read_answers(rows), extractor="first_token@1")
     classes = {"none": "none", "the:64": "repeated"}
-    asked = Asked(table, relations, classes, {}, (), 0, 0, ())
+    asked = Asked(table, relations, classes, {}, (), Spent(), ())
     cells = cells_of(asked, looked)
     return contest(FEW, asked, cells, seed=seed)[1]
 

@@ -85,7 +85,7 @@ def test_equal_partitions_with_different_causes_support(
         monkeypatch, tmp_path, "constrained-decoding", collapsed, limit=8, finds=finds
     ).result
     assert found.reading.outcome.value == "supported"
-    one, other = row(found, "capital_shuffled_32_1"), row(found, "capital_the_32")
+    one, other = row(found, "capital_shuffled_128_1"), row(found, "capital_the_128")
     assert one["n_orbits"] == other["n_orbits"] == 1
     assert one["constrained_accuracy"] == 1.0
     assert other["constrained_accuracy"] == other["chance"] == 0.125
@@ -196,7 +196,7 @@ def test_what_is_only_wanted_and_not_installed_is_gone_without(
     monkeypatch.setattr(asking, "open_model", plain)
     task = Task(declaration=declared_study("detector"), repeats=2)
     told = MissingExtraError("raised while the model is asked")
-    with pytest.raises(MissingExtraError), asking.opened(task, wants=("logits",)):
+    with pytest.raises(MissingExtraError), asking.opened(task):
         raise told
     assert tried == [{"runtime": "transformers"}, None]
 

@@ -15,6 +15,7 @@ from trueness.study.one_pass_scores import Looked
 from trueness.study.prefix_character import rows_of_relation
 from trueness.study.results import Record, Result, read_result
 from trueness.study.second_model import SECOND, of_model
+from trueness.study.spent import Spent
 from trueness.study.sweep import rows_of_sweep
 from trueness.table import read_answers
 
@@ -36,8 +37,7 @@ def asked_again(study: str) -> Asked:
         declared_conditions(declaration)[1],
         {},
         (),
-        0,
-        0,
+        Spent(),
         (),
     )
 

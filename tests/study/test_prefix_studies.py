@@ -73,7 +73,7 @@ def test_a_second_run_answers_from_the_cache_and_finds_the_same(
         for _ in range(2)
     )
     assert (one.rows, one.contrasts) == (two.rows, two.contrasts)
-    assert (two.draws["n_cached"], two.cost["requests"]) == (7 * 2 * 9, 0)
+    assert (two.cost["cache_hits"], two.cost["requests"]) == (7 * 2 * 9, 0)
 
 
 FEW = {"draws": {"splits": 8}}
@@ -191,7 +191,7 @@ def test_a_study_that_was_interrupted_goes_on_and_finds_the_same(
         whole.result.rows,
         whole.result.contrasts,
     )
-    assert int(str(resumed.result.draws["n_cached"])) > 0
+    assert int(str(resumed.result.cost["cache_hits"])) > 0
 
 
 def test_random_ids_are_left_out_behind_text_alone(

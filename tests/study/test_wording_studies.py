@@ -15,6 +15,7 @@ from trueness.extract import extractor_name
 from trueness.study.asked import Asked
 from trueness.study.partitions import certified_shares, part_of, reading_of
 from trueness.study.results import Record, Result
+from trueness.study.spent import Spent
 from trueness.table import bundled_relation, read_answers
 
 
@@ -211,5 +212,5 @@ def test_shares_of_an_orbit_add_up_to_what_is_certified() -> None:
     shares = certified_shares(table, relation, relation.entities)
     certified = reading_of(table, relation).details["certified_errors"]
     assert certified == pytest.approx(float(np.nansum(shares)))
-    asked = Asked(table, {"capital": relation}, {"none": "none"}, {}, (), 0, 0, ())
+    asked = Asked(table, {"capital": relation}, {"none": "none"}, {}, (), Spent(), ())
     assert len(part_of(asked, "capital", "none")) == 6

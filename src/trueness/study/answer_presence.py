@@ -23,6 +23,7 @@ from trueness.study.inside_inputs import Items, WhiteBox, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 FEWEST = 10
@@ -69,7 +70,7 @@ def run(task: Task) -> Found:
             "last_lens_column_is_the_rank": int(seen.agrees),
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=2 * len(items.prompts),
+        spent=Spent(forwards=2 * len(items.prompts)),
         data=(relation_record(name, items.relation),),
         model=identity,
         notes=(*(f"{n} items left out: {w}." for w, n in items.dropped.items()), _SHOWS_NOT),

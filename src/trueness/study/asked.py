@@ -22,6 +22,7 @@ from trueness.study.found import Found
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 from trueness.table import AnswerTable, Relation, bundled_relation, read_answers
 from trueness.table.native import rows_of
@@ -48,8 +49,7 @@ class Asked:
         As declared; ``none`` is a class of its own.
     model : mapping
     protocols : tuple of mapping
-    requests, cached : int
-        Sent to the model, self-checks among them; answers that an earlier run had left.
+    spent : Spent
     notes : tuple of str
     """
 
@@ -58,8 +58,7 @@ class Asked:
     classes: Mapping[str, str]
     model: Record
     protocols: tuple[Record, ...]
-    requests: int
-    cached: int
+    spent: Spent
     notes: tuple[str, ...]
 
     def rows(self) -> tuple[Record, ...]:
@@ -78,32 +77,29 @@ class Asked:
 
 
 @contextmanager
-def opened(
-    task: Task, relations: Sequence[Relation] = (), *, wants: Collection[str] = ()
-) -> Iterator[Model]:
+def opened(task: Task, relations: Sequence[Relation] = ()) -> Iterator[Model]:
     """The model of a run: the one that was named, else the declared one.
 
     Scripted models are told the first relation's right answers; the others are told nothing.
-    ``wants`` are capabilities beside the required ones for which a local file is opened where
-    what they need is installed; else it is opened without them.
+    A local file is opened for the capabilities that the declaration wants where what they need is
+    installed; else without them.
     """
     name = task.inputs.model or str(task.declaration.table("inputs")["model"])
     facts: dict[str, str] = {}
     for relation in relations:
         facts = {**facts_of(relation), **facts}
-    with closing(_open(name, task.declaration.requires, wants, facts)) as model:
+    with closing(_open(name, task.declaration, facts)) as model:
         yield model
 
 
-def _open(
-    name: str, requires: Collection[str], wants: Collection[str], facts: Mapping[str, str]
-) -> Model:
+def _open(name: str, declaration: Declaration, facts: Mapping[str, str]) -> Model:
+    looked_at = {*declaration.requires, *declaration.wants}
     try:
-        return open_model(name, _options(name, {*requires, *wants}), facts=facts)
+        return open_model(name, _options(name, looked_at), facts=facts)
     except MissingExtraError:
-        if not wants:
+        if not declaration.wants:
             raise
-    return open_model(name, _options(name, requires), facts=facts)
+    return open_model(name, _options(name, declaration.requires), facts=facts)
 
 
 def _options(name: str, looked_at: Collection[str]) -> dict[str, str] | None:
@@ -177,10 +173,10 @@ def found_of(
     return Found(
         rows=tuple(rows),
         contrasts=contrasts,
-        draws={"repeats": task.repeats, "n_cached": asked.cached, **draws},
+        draws={"repeats": task.repeats, **draws},
         notes=asked.notes,
         published=published_of(task.declaration, {"rows": list(rows)}),
-        requests=asked.requests,
+        spent=asked.spent,
         data=tuple(relation_record(name, relation) for name, relation in asked.relations.items()),
         model=asked.model,
         protocols=asked.protocols,
@@ -253,8 +249,12 @@ def collected(
         classes=classes,
         model=dict(model.identity),
         protocols=_protocols(table),
-        requests=done.n_asked + done.n_checks,
-        cached=done.n_cached,
+        spent=Spent(
+            requests=done.n_asked + done.n_checks,
+            cache_hits=done.n_cached,
+            tokens_in=done.tokens_in,
+            tokens_out=done.tokens_out,
+        ),
         notes=(*deviates, *done.warnings, *((few,) if len(checked) < len(classes) else ())),
     )
 

@@ -26,6 +26,7 @@ from trueness.study.protocol import Protocol
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
 from trueness.study.slices import BINDING, SUPPORTED, Slice, binding_items, embedded, slices_of
+from trueness.study.spent import Spent
 from trueness.study.task import Progress, Task
 from trueness.study.variant_pairs import (
     CLAIM,
@@ -83,7 +84,7 @@ def run(task: Task) -> Found:
         data=tuple(part.record() for part in parts),
         model={**model.identity, "embedder": dict(embedder.identity)},
         table=table,
-        requests=n_scored,
+        spent=Spent(requests=n_scored),
     )
 
 

@@ -218,7 +218,6 @@ def _contrasts(declaration: Declaration, found: Found) -> tuple[Record, ...]:
 def _cost(found: Found, seconds: float) -> dict[str, Json]:
     return {
         "seconds": seconds,
-        "forwards": found.forwards,
-        "requests": found.requests,
+        **found.spent.to_dict(),
         "peak_megabytes": provenance.peak_megabytes(),
     }

@@ -26,6 +26,7 @@ from trueness.study.declarations import Declaration
 from trueness.study.found import Found
 from trueness.study.published import published_of
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 from trueness.table import AnswerTable, Protocol
 
@@ -120,12 +121,11 @@ def run(task: Task) -> Found:
         draws={
             "repeats": task.repeats,
             "k": settings.draws,
-            "n_cached": sum(each.cached for each in asked),
             **marked,
         },
         notes=(*notes, *_notes(asked, marked)),
         published=published_of(task.declaration, {"rows": list(rows)}),
-        requests=sum(each.requests for each in asked),
+        spent=sum((each.spent for each in asked), Spent()),
         data=(record, *synthetic_records()),
         model=_identity(arms),
         protocols=tuple(_named_protocols(arms)),

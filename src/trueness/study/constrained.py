@@ -27,14 +27,13 @@ from trueness.study.found import Found
 from trueness.study.partitions import mean_record, measured
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 from trueness.table import Relation
 
 Floats = NDArray[np.float64]
 
 CONTENT_FREE = "it"
-_WANTS = frozenset({"logits"})
-"""For the rank of the right first token beside each answer, where it can be had."""
 PERMUTED, REPEATED = "permuted", "repeated"
 
 
@@ -80,7 +79,7 @@ def run(task: Task) -> Found:
     task.only("model")
     relations = declared_relations(task.declaration, task.repeats)
     try:
-        with opened(task, list(relations.values()), wants=_WANTS) as model:
+        with opened(task, list(relations.values())) as model:
             if (missing := lacking(task.declaration, model)) is not None:
                 return not_applicable(task, missing)
             asked = collected(task, model, relations)
@@ -97,7 +96,7 @@ def run(task: Task) -> Found:
     }
     scored = sum(each.scores.size + each.prior.size for each in chosen.values())
     found = found_of(task, asked, rows, contrasts, n_scored=scored)
-    return replace(found, requests=found.requests + scored)
+    return replace(found, spent=found.spent + Spent(requests=scored))
 
 
 def _score(model: Model, relation: Relation, condition: object, study: str) -> Chosen:

@@ -24,6 +24,7 @@ from trueness.study.inside_inputs import Items, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -72,7 +73,7 @@ def run(task: Task) -> Found:
             "n_unstable": sum(s.state is not State.MEASURED for s in seen),
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=sum(4 + 2 * len(s.tokens) for s in seen),
+        spent=Spent(forwards=sum(4 + 2 * len(s.tokens) for s in seen)),
         data=tuple(relation_record(n, s.relation) for n, s in zip(names, sets, strict=True)),
         model=identity,
         notes=(

@@ -37,7 +37,17 @@ _KEYS: Mapping[str, frozenset[str]] = {
         }
     ),
     "inputs": frozenset(
-        {"items", "requires", "slices", "most", "model", "relations", "templates", "second_model"}
+        {
+            "items",
+            "requires",
+            "wants",
+            "slices",
+            "most",
+            "model",
+            "relations",
+            "templates",
+            "second_model",
+        }
     ),
     "protocol": frozenset(
         {
@@ -100,6 +110,8 @@ class Declaration:
     id, question, revisits, status : str
     requires : tuple of str
         Capabilities of a model; empty where none is asked.
+    wants : tuple of str
+        Capabilities that are used where they can be had, and gone without where not.
     repeats : int
         Simulated runs of each row; where nothing is simulated, groups of each slice of data.
     slices : tuple of str
@@ -124,6 +136,7 @@ class Declaration:
     revisits: str
     status: str
     requires: tuple[str, ...]
+    wants: tuple[str, ...]
     slices: tuple[str, ...]
     repeats: int
     seed: int
@@ -196,6 +209,7 @@ def parse_declaration(text: bytes) -> Declaration:
         revisits=_get(raw, "revisits", str),
         status=_get(raw, "status", str),
         requires=tuple(map(str, raw.get("inputs", {}).get("requires", ()))),
+        wants=tuple(map(str, raw.get("inputs", {}).get("wants", ()))),
         slices=tuple(map(str, raw.get("inputs", {}).get("slices", ()))),
         repeats=_repeats(raw),
         seed=int((raw.get("draws", {}).get("seeds") or [0])[0]),

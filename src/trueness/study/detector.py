@@ -43,9 +43,10 @@ from trueness.study.detecting import (
 )
 from trueness.study.embedded_inputs import levels
 from trueness.study.found import Found
-from trueness.study.one_pass_scores import BASELINES, WANTS, Looked, look
+from trueness.study.one_pass_scores import BASELINES, Looked, look
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 _SIDES = {
@@ -92,7 +93,7 @@ def run(task: Task) -> Found:
 
 def _run(task: Task) -> Found:
     relations = declared_relations(task.declaration, task.repeats)
-    with opened(task, list(relations.values()), wants=WANTS) as model:
+    with opened(task, list(relations.values())) as model:
         if (missing := lacking(task.declaration, model)) is not None:
             return not_applicable(task, missing)
         asked = collected(task, model, relations, beside=False)
@@ -124,7 +125,9 @@ def _run(task: Task) -> Found:
     )
     table = tuple(looked.beside(row, relations) for row in asked.rows())
     notes = (*found.notes, *_missing(cells), *looked.notes(), _TOLD, _FIXED, _WHOLE)
-    return replace(found, notes=notes, table=table, forwards=looked.n_passes)
+    return replace(
+        found, notes=notes, table=table, spent=found.spent + Spent(forwards=looked.n_passes)
+    )
 
 
 def _worth_a_look(asked: Asked, conditions: Sequence[str]) -> frozenset[tuple[str, str]]:

@@ -23,6 +23,7 @@ from trueness.study.inside_inputs import opened
 from trueness.study.products import Grown, texts_of, token_product
 from trueness.study.published import published_of
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 SMALL = 0.5
@@ -132,7 +133,7 @@ def run(task: Task) -> Found:
             "surprise": base,
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=len(found) * len(ranks) * (1 + n_controls) + 2,
+        spent=Spent(forwards=len(found) * len(ranks) * (1 + n_controls) + 2),
         model=identity,
         notes=NOTES if why is None else (why, *NOTES),
         table=tuple(

@@ -39,6 +39,7 @@ from trueness.study.partitions import (
 )
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 from trueness.study.views import decoded
 from trueness.table import AnswerTable, Relation
@@ -101,7 +102,7 @@ def run(task: Task) -> Found:
     n = sum(z.shape[0] for members in held.values() for z in members.logits.values())
     found = found_of(task, asked, rows, contrasts, n_logits=n)
     note = "logits over the vocabulary were read and not kept: the views alone stand in the rows"
-    return replace(found, requests=found.requests + n, notes=(*found.notes, note))
+    return replace(found, spent=found.spent + Spent(requests=n), notes=(*found.notes, note))
 
 
 def _members(model: Any, asked: Asked, relation: str, conditions: Sequence[Condition]) -> _Members:

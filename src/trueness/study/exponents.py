@@ -16,6 +16,7 @@ from trueness.study.inside_inputs import opened
 from trueness.study.products import Grown, block_product, row_of, texts_of, token_product
 from trueness.study.published import published_of
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 _TWO_SIDED = 0.025
@@ -88,7 +89,7 @@ def run(task: Task) -> Found:
             "n_steps": n_tokens - 1,
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=len(texts) + 1,
+        spent=Spent(forwards=len(texts) + 1),
         model=identity,
         notes=NOTES,
         table=tuple(

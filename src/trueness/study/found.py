@@ -1,9 +1,10 @@
 """What the run of a study hands back; the record around it is the same for every study."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,8 @@ class Found:
         ``repeats`` and more.
     notes : tuple of str
     published : tuple of mapping
-    forwards, requests : int
-        Of a model.
+    spent : Spent
+        Of models: passes, requests, tokens.
     data : tuple of mapping
         What it ran on: id, sha256, licence, how many were used and dropped, by reason.
     model : mapping or None
@@ -38,8 +39,7 @@ class Found:
     draws: Record
     notes: tuple[str, ...] = ()
     published: tuple[Record, ...] = ()
-    forwards: int = 0
-    requests: int = 0
+    spent: Spent = field(default_factory=Spent)
     data: tuple[Record, ...] = ()
     model: Record | None = None
     protocols: tuple[Record, ...] = ()

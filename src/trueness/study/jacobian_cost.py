@@ -17,6 +17,7 @@ from trueness.study.inside_inputs import opened
 from trueness.study.prices import Calls, Price, price_of
 from trueness.study.published import published_of
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 ENOUGH = 10.0
@@ -76,7 +77,7 @@ def run(task: Task) -> Found:
         draws={"repeats": task.repeats, "calls": calls.cheap, "dear_calls": calls.dear},
         notes=(_TIMES, _WORTH),
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=len(prices) * (calls.cheap + 3),
+        spent=Spent(forwards=len(prices) * (calls.cheap + 3)),
         model=identity,
         table=tuple(_table(prices)),
     )

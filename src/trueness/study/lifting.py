@@ -33,6 +33,7 @@ from trueness.study.lift_places import (
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 NOT_FINITE = "a logit of this item is not finite"
@@ -102,7 +103,7 @@ def run(task: Task) -> Found:
         contrasts=contrasts_of(places, rules),
         draws={"repeats": task.repeats, "n_items": len(items.prompts)},
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=len(items.prompts) * (2 + len(rules.depths)),
+        spent=Spent(forwards=len(items.prompts) * (2 + len(rules.depths))),
         data=(relation_record(name, items.relation),),
         model=identity,
         notes=(*NOTES, *(f"{n} items left out: {why}." for why, n in items.dropped.items())),

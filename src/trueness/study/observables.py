@@ -11,6 +11,7 @@ from trueness.study.found import Found
 from trueness.study.partitions import measured, part_of, right_by_entity
 from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 from trueness.table import AnswerTable
 
@@ -55,7 +56,7 @@ def _with_all(found: Found, tables: dict[str, Asked]) -> Found:
     return replace(
         found,
         table=tuple(every),
-        requests=sum(asked.requests for asked in tables.values()),
+        spent=sum((asked.spent for asked in tables.values()), Spent()),
         protocols=tuple(
             {**p, "observable": way} for way, asked in tables.items() for p in asked.protocols
         ),

@@ -41,6 +41,7 @@ from trueness.study.observer_cells import (
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 _NOT_SHOWN = (
@@ -126,8 +127,7 @@ def run(task: Task) -> Found:
             "least_p": float(attainable_floor(rules.asking.k, rules.asking.k)),
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=n,
-        requests=2 * rules.asking.k * n,
+        spent=Spent(forwards=n, requests=2 * rules.asking.k * n),
         data=(relation_record(name, items.relation),),
         model=identity,
         notes=(*NOTES, *(f"{n} items left out: {why}." for why, n in items.dropped.items())),

@@ -37,8 +37,6 @@ DISTANCES = ("mahalanobis", "pca_residual")
 GEOMETRY = ("sigma_max", "stable_rank", "log_volume", "tail_exponent")
 COUPLING = "coupling"
 BASELINES = (*LAW, *DISTANCES, *GEOMETRY, COUPLING)
-WANTS = ("logits", "hidden_states", "row_map", "logit_gradients")
-"""Capabilities without which some of the scores are missing."""
 _SURE = frozenset({"max_p", "margin", "stable_rank", "log_volume", COUPLING})
 """Scores of which a low one is suspected; of the others a high one."""
 FOLDS = 10

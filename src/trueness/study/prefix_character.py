@@ -94,7 +94,10 @@ def _class_row(
     ours = [row for row in rows if row["condition"] in members]
 
     def values(name: str) -> list[float]:
-        return [float(v) for row in ours if isinstance(v := row[name], int | float)]
+        return [float(v) for row in ours if isinstance(v := row.get(name), int | float)]
+
+    def mean(name: str) -> float | None:
+        return float(np.mean(held)) if (held := values(name)) else None
 
     accuracy, n = values("accuracy"), len(members)
     return {
@@ -103,14 +106,16 @@ def _class_row(
         "class": kind,
         "n": n,
         "members": "single" if n == 1 else n,
-        "accuracy": float(np.mean(accuracy)) if accuracy else None,
+        "accuracy": mean("accuracy"),
         "accuracy_least": min(accuracy, default=None),
         "accuracy_most": max(accuracy, default=None),
-        "n_orbits": float(np.mean(values("n_orbits"))) if values("n_orbits") else None,
-        "t1": float(np.mean(values("t1"))) if values("t1") else None,
-        "t1_star": float(np.mean(values("t1_star"))) if values("t1_star") else None,
-        "echo": float(np.mean(values("n_echo"))) if values("n_echo") else None,
-        "filler": float(np.mean(values("n_filler"))) if values("n_filler") else None,
+        "n_orbits": mean("n_orbits"),
+        "t1": mean("t1"),
+        "t1_star": mean("t1_star"),
+        "echo": mean("n_echo"),
+        "filler": mean("n_filler"),
+        "constrained_accuracy": mean("constrained_accuracy"),
+        "gold_rank": float(np.median(ranks)) if (ranks := values("gold_rank")) else None,
     }
 
 

@@ -20,6 +20,7 @@ from trueness.study.inside_inputs import Items, WhiteBox, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 NAMED_ACCURACY = 0.1
@@ -77,7 +78,7 @@ def run(task: Task) -> Found:
             "resamples": rules.resamples,
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=len(wrong) + sum(len(items.prompts) for items in sets),
+        spent=Spent(forwards=len(wrong) + sum(len(items.prompts) for items in sets)),
         data=tuple(
             relation_record(name, items.relation)
             for name, items in zip((identity_of, shared), sets, strict=True)

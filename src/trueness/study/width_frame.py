@@ -29,6 +29,7 @@ from trueness.study.inside_inputs import Items, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.spent import Spent
 from trueness.study.task import Task
 
 LEAST = 3
@@ -99,7 +100,7 @@ def run(task: Task) -> Found:
             "permutations": rules.permutations,
         },
         published=published_of(task.declaration, {"rows": list(rows)}),
-        forwards=2 * len(prompts),
+        spent=Spent(forwards=2 * len(prompts)),
         data=() if relation is None else (relation_record(name, relation),),
         model={**identities[0], "second": identities[1]},
         notes=NOTES,
