@@ -21,6 +21,7 @@ from trueness.collect.means import LAW, first_tokens, law_of, law_text, likelies
 from trueness.collect.questions import Quiz, questions
 from trueness.collect.votes import vote
 from trueness.contract.errors import InputError, ProtocolError
+from trueness.decide.replay import replay_choice
 from trueness.table import OUTCOMES, AnswerTable, Outcome, Protocol
 
 CITIES = ["Paris", "Rome", "Madrid"]
@@ -64,9 +65,26 @@ def test_a_vote_takes_the_most_frequent_key_and_a_tie_is_no_answer() -> None:
 
 def test_a_star_is_every_condition_but_none_and_patterns_name_some() -> None:
     base = table({"none": "x", "prose:1": "p", "prose:2": "p", "the:1": "q"})
-    found = with_views(base, ["vote:*", "vote:prose:*", "vote:none"])
+    found = with_views(base, ["vote:*", "vote:prose:*"])
     assert answers_of(found, "vote:*") == ["p"]
-    assert answers_of(found, "vote:none") == ["x"]
+    assert answers_of(found, "vote:prose:*") == ["p"]
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        ("vote:none", r"single member 'none'.*several conditions are wanted, or several draws"),
+        ("vote:*", r"single member 'a'.*e\.g\. vote:\* for every"),
+        ("mean_logits:a", r"single member 'a'.*several conditions are wanted\. Name"),
+        ("mean_probabilities:a", "single member 'a'"),
+        ("wordings:none", "a single row about each entity.*several wordings"),
+    ],
+)
+def test_an_ensemble_of_a_single_member_is_refused(view: str, words: str) -> None:
+    law: list[str | None] = [json.dumps({"p": -1.0})] * 2
+    base = table({"none": "xx", "a": "xx"}, laws={"none": law, "a": law})
+    with pytest.raises(InputError, match=words):
+        with_views(base, [view])
 
 
 def test_draws_of_one_condition_become_one_answer() -> None:
@@ -198,6 +216,28 @@ def test_a_vote_costs_what_its_members_cost_together(n_tokens: int | None, lengt
     assert decision.details["added_tokens"] == {"none": 0, "the:128": 128, "vote:none,the:128": 128}
 
 
+def test_a_vote_whose_members_do_not_say_their_length_costs_what_is_not_known() -> None:
+    base = replace(
+        table({"none": "xxx", "the:128": "pqr", "system": "pqr"}),
+        protocols={
+            "none": Protocol({"condition": {"kind": "none"}}),
+            "the:128": Protocol({"condition": {"kind": "repeated", "n_tokens": 128}}),
+            "system": Protocol({"condition": {"kind": "system"}}),
+        },
+    )
+    decision = api.choose(base, ensemble="vote:the:128,system", admissible=["p", "q", "r"])
+    assert decision.details["added_tokens"] == {
+        "none": 0,
+        "the:128": None,
+        "system": None,
+        "vote:the:128,system": None,
+    }
+    assert "at least one candidate" in str(decision.details["added_tokens_unknown"])
+    assert "decided by order, for added tokens are not known" in decision.reason
+    assert replay_choice(decision) == ()
+    assert replay_choice(json.loads(decision.to_json())) == ()
+
+
 def test_certify_measures_a_view_as_a_condition_of_its_own() -> None:
     base = table({"none": "xxx", "a": "pqx", "b": "pqr", "c": "xqr"})
     readings = api.certify_each(base, relation="injective", ensemble="vote:*")
@@ -239,9 +279,9 @@ def test_members_that_were_not_asked_alike_are_refused() -> None:
 
 
 def test_one_name_is_taken_once_and_counted_draws_are_refused() -> None:
-    base = table({"a": "x"})
+    base = table({"a": "x", "b": "x"})
     with pytest.raises(InputError, match="is there already"):
-        with_views(base, ["vote:a", "vote:a"])
+        with_views(base, ["vote:a,b", "vote:a,b"])
     rows = [{"item": "q", "answer": "x", "count": 3}, {"item": "q", "answer": "y", "count": 1}]
     with pytest.raises(InputError, match="several draws"):
         with_views(api.read(rows), ["vote:none"])
@@ -250,9 +290,9 @@ def test_one_name_is_taken_once_and_counted_draws_are_refused() -> None:
 @pytest.mark.parametrize("cell", ["[]", "{}", "no", '{"a": "b"}', '{"a": NaN}', '{"a": true}'])
 def test_a_law_that_cannot_be_read_names_its_row(cell: str) -> None:
     assert law_of(cell) is None
-    base = table({"a": "x"}, laws={"a": [cell]})
+    base = table({"a": "x", "b": "x"}, laws={"a": [cell], "b": [cell]})
     with pytest.raises(InputError, match="row 1 has the"):
-        with_views(base, ["mean_logits:a"])
+        with_views(base, ["mean_logits:a,b"])
 
 
 def test_laws_of_other_answers_are_refused_and_missing_ones_leave_the_item_missing() -> None:

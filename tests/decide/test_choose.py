@@ -73,7 +73,34 @@ def test_ties_go_to_fewest_tokens_then_to_declared_order_and_are_reported() -> N
     by_order = choose(THREE)
     assert (by_tokens.taken, by_order.taken) == ("short", "long")
     assert by_tokens.details["tied_best"] == by_order.details["tied_best"] == ["long", "short"]
-    assert "tied with 'long'" in by_tokens.reason
+    assert "tied with 'long', decided by added tokens, then order" in by_tokens.reason
+    assert by_tokens.details["added_tokens"] == {"none": 0, "long": 50, "short": 10, "bad": 0}
+    assert "added_tokens_unknown" not in by_tokens.details
+
+
+def test_a_length_that_is_not_known_is_null_with_words_and_decides_no_tie() -> None:
+    decision = choose(THREE)
+    assert decision.details["added_tokens"] == {
+        "none": 0,
+        "long": None,
+        "short": None,
+        "bad": None,
+    }
+    assert "does not say how long it is" in str(decision.details["added_tokens_unknown"])
+    assert "decided by order, for added tokens are not known of each" in decision.reason
+    assert replay_choice(decision) == ()
+
+
+def test_a_baseline_that_is_not_the_bare_question_has_no_length_of_its_own_either() -> None:
+    decision = choose({"a": reading(9), "b": reading(3)}, baseline="a", costs={"b": 4})
+    assert decision.details["added_tokens"] == {"a": None, "b": 4}
+    assert decision.details["added_tokens_unknown"] == "of the baseline, which no tie is about"
+    assert replay_choice(decision) == ()
+
+
+def test_a_choice_that_was_written_with_zeros_for_lengths_still_follows_from_its_trace() -> None:
+    written = choose(THREE, costs={"long": 0, "short": 0, "bad": 0}).to_dict()
+    assert replay_choice(written) == ()
 
 
 def test_a_silent_zero_can_win_and_a_reading_of_refusals_only_is_scored() -> None:

@@ -49,14 +49,20 @@ def voted_wordings(part: AnswerTable, name: str) -> AnswerTable:
     Raises
     ------
     InputError
-        When the rows name no entity, or no template.
+        When the rows name no entity, or no template, or ask about each entity once.
     """
     if part.template is None:
         msg = "a vote over wordings needs a template in every row. Name its column with --template."
         raise InputError(msg)
     rows = one_row_an_item([part])
-    about, ballots = _subjects(rows), _Ballots.of([(part, _subjects(part))])
-    return _elected(rows, ballots, [str(s) for s in about.values()], name)
+    about, voters = _subjects(rows), _subjects(part)
+    if len(part) == len(np.unique(voters.codes)):
+        msg = (
+            f"the ensemble {name!r} has a single row about each entity, so there is nothing to "
+            "put together; several wordings are wanted. Ask with more templates."
+        )
+        raise InputError(msg)
+    return _elected(rows, _Ballots.of([(part, voters)]), [str(s) for s in about.values()], name)
 
 
 def with_answers(

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+import numpy as np
+
 from trueness.collect.elections import bare, voted, voted_wordings
 from trueness.collect.means import LAW, averaged, law_of
 from trueness.contract.errors import InputError, ProtocolError
@@ -85,8 +87,9 @@ def with_views(table: AnswerTable, views: Iterable[View | str]) -> AnswerTable:
     Raises
     ------
     InputError
-        When a condition is absent or has the view's name already, rows stand for several draws,
-        members allow different answers, or what a mean needs was not recorded.
+        When a condition is absent or has the view's name already, there is a single member and
+        nothing to put together, rows stand for several draws, members allow different answers, or
+        what a mean needs was not recorded.
     ProtocolError
         When members were not asked alike in everything but the condition.
     """
@@ -139,6 +142,7 @@ def _check_name(view: View, table: AnswerTable, made: Sequence[AnswerTable]) -> 
 def _viewed(table: AnswerTable, view: View) -> AnswerTable:
     names = _members(table, view)
     parts = {name: table.only(name) for name in names}
+    _check_several(view, parts)
     if view.kind == VOTE:
         rows = voted(list(parts.values()), view.name)
     elif view.kind == WORDINGS:
@@ -148,6 +152,22 @@ def _viewed(table: AnswerTable, view: View) -> AnswerTable:
     protocol = _protocol(table, view, names)
     named = {} if protocol is None else {view.name: protocol}
     return replace(rows, protocols=named, planned={}, notes=(), log=None)
+
+
+def _check_several(view: View, parts: Mapping[str, AnswerTable]) -> None:
+    """Refuse a single member that answered each question once: its view would be it again."""
+    if view.kind == WORDINGS or len(parts) > 1:
+        return  # wordings are counted where they are put together
+    ((name, part),) = parts.items()
+    if view.kind == VOTE and len(part) > len(np.unique(part.item.codes)):
+        return
+    more = ", or several draws of it (ask with --epochs)" if view.kind == VOTE else ""
+    msg = (
+        f"the ensemble {view.name!r} has the single member {name!r}, so there is nothing to put "
+        f"together; several conditions are wanted{more}. Name them, e.g. {view.kind}:* for every "
+        f"condition but none, or take {name!r} as it is."
+    )
+    raise InputError(msg)
 
 
 def _members(table: AnswerTable, view: View) -> tuple[str, ...]:

@@ -16,6 +16,8 @@ from trueness.contract.errors import InputError, InvalidReading, PolicyError
 from trueness.contract.serial import Json
 from trueness.decide.contest import NOT_RIGHT, Contender, Contest
 
+_BARE = "none"
+"""The condition that puts nothing in front of the question."""
 _COUNTS = {NOT_RIGHT: ("n_not_right", "n_right_or_not")}
 _WITH_A_SCORE = frozenset({State.MEASURED, State.SILENT, State.NO_EVIDENCE})
 """A zero of a bound is a score, and so is a table that holds no-answers only."""
@@ -24,7 +26,7 @@ _WITH_A_SCORE = frozenset({State.MEASURED, State.SILENT, State.NO_EVIDENCE})
 def choose(
     readings: Mapping[str, Reading],
     *,
-    baseline: str = "none",
+    baseline: str = _BARE,
     minimise: str = NOT_RIGHT,
     costs: Mapping[str, int] | None = None,
     excluded: Mapping[str, str] | None = None,
@@ -40,7 +42,8 @@ def choose(
     minimise : str
         Name of the detail to minimise.
     costs : mapping of condition to int, optional
-        Added tokens, for every candidate; without it ties go to the declared order alone.
+        Added tokens, for every candidate; without it they are not known, and ties go to the
+        declared order alone.
     excluded : mapping of condition to reason, optional
         Conditions that may not be taken. Their scores are reported where there is a reading.
 
@@ -131,6 +134,11 @@ def _tokens(name: str, tokens: object) -> int:
     return tokens
 
 
+def _tokens_of(name: str, tokens: Mapping[str, int]) -> int | None:
+    """Added tokens of a condition; none in front of the bare question, None where not known."""
+    return tokens.get(name, 0 if name == _BARE else None)
+
+
 def _scores(readings: Mapping[str, Reading], minimise: str) -> dict[str, _Score | None]:
     """Exact fractions where every reading has its parts, else the fractions that the floats are."""
     scored = {n: r for n, r in readings.items() if _number(r, minimise, n) is not None}
@@ -200,7 +208,7 @@ def _contest(
         baseline=baseline,
         minimise=minimise,
         contenders=[
-            Contender(name, score, tokens.get(name, 0), order[name])
+            Contender(name, score, _tokens_of(name, tokens), order[name])
             for name, score in found.items()
             if name not in excluded
         ],
@@ -226,7 +234,7 @@ def _read_steps(
                 "state": None if reading is None else reading.state.value,
                 "fingerprint": None if reading is None else reading.fingerprint,
                 "score": None if score is None else str(score.value),
-                "added_tokens": tokens.get(name, 0),
+                "added_tokens": _tokens_of(name, tokens),
                 "excluded": excluded.get(name),
             }
         )

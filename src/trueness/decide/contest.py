@@ -11,6 +11,15 @@ NOT_RIGHT = "not_right_floor"
 """Proved wrong answers and no-answers over the slots that were measured."""
 
 _MOST_SLOTS = 10**9
+_BY_TOKENS = ("fewest added tokens, then declared order", "added tokens, then order")
+_BY_ORDER = (
+    "declared order, for added tokens are not known of every candidate",
+    "order, for added tokens are not known of each",
+)
+_UNKNOWN = (
+    "at least one candidate does not say how long it is, and lengths count only where all are known"
+)
+_NOT_NEEDED = "of the baseline, which no tie is about"
 _CAVEAT = "This compares what is proved wrong, not what is wrong."
 
 
@@ -19,19 +28,20 @@ class Contender:
     """One condition as the rule sees it.
 
     ``score`` is what is minimised, ``added_tokens`` what the condition costs beyond the bare
-    question, ``order`` its place among the conditions as declared.
+    question, None where that is not known, ``order`` its place among the conditions as declared.
     """
 
     name: str
     score: Fraction
-    added_tokens: int
+    added_tokens: int | None
     order: int
 
 
 def lowest(contenders: Sequence[Contender], *, baseline: str) -> tuple[Contender, ...]:
     """Candidates with the lowest score, strictly below the baseline's; the one to take first.
 
-    Ties go to the fewest added tokens, then to the declared order. Empty: decline.
+    Ties go to the fewest added tokens, where they are known of every candidate, then to the
+    declared order. Empty: decline.
 
     Examples
     --------
@@ -46,7 +56,13 @@ def lowest(contenders: Sequence[Contender], *, baseline: str) -> tuple[Contender
         return ()
     least = min(c.score for c in below)
     tied = [c for c in below if c.score == least]
-    return tuple(sorted(tied, key=lambda c: (c.added_tokens, c.order)))
+    known = tokens_known(contenders, baseline=baseline)
+    return tuple(sorted(tied, key=lambda c: ((c.added_tokens or 0) if known else 0, c.order)))
+
+
+def tokens_known(contenders: Sequence[Contender], *, baseline: str) -> bool:
+    """Whether the added tokens of every candidate are known."""
+    return all(c.added_tokens is not None for c in contenders if c.name != baseline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +101,19 @@ class Contest:
         """The baseline's score."""
         return next(c.score for c in self.contenders if c.name == self.baseline)
 
+    @property
+    def _decides(self) -> tuple[str, str]:
+        """What decides between equal scores: as a rule, and as it was applied."""
+        known = tokens_known(self.contenders, baseline=self.baseline)
+        return _BY_TOKENS if known else _BY_ORDER
+
+    def _without_tokens(self) -> dict[str, Json]:
+        """Why a number of added tokens is missing, in words, where one is."""
+        if not tokens_known(self.contenders, baseline=self.baseline):
+            return {"added_tokens_unknown": _UNKNOWN}
+        missing = any(c.added_tokens is None for c in self.contenders)
+        return {"added_tokens_unknown": _NOT_NEEDED} if missing else {}
+
     def details(self) -> dict[str, Json]:
         """Named figures of the decision; scores as the text of exact fractions."""
         tied = sorted(self.tied, key=lambda c: c.order)
@@ -96,6 +125,7 @@ class Contest:
             "scores": {c.name: str(c.score) for c in self.contenders},
             "tied_best": [c.name for c in tied],
             "added_tokens": {c.name: c.added_tokens for c in self.contenders},
+            **self._without_tokens(),
             "excluded": dict(self.excluded),
             "excluded_scores": {name: str(s) for name, s in self.excluded_scores.items()},
             "n_compared": len(self.contenders),
@@ -125,7 +155,7 @@ class Contest:
             )
         what = "provably fewest not right" if self.minimise == NOT_RIGHT else "lowest score"
         others = ", ".join(repr(c.name) for c in tied[1:])
-        tie = f"; tied with {others}, decided by added tokens, then order" if others else ""
+        tie = f"; tied with {others}, decided by {self._decides[1]}" if others else ""
         return (
             f"{tied[0].name!r} is taken: {what}, of these ({self.minimise} "
             f"{_shown(tied[0].score)}, against {_shown(self.limit)} of {self.baseline!r}{tie}). "
@@ -136,7 +166,7 @@ class Contest:
         """The last step of the trace."""
         return {
             "step": "take" if self.tied else "decline",
-            "rule": "strictly below the baseline; ties: fewest added tokens, then declared order",
+            "rule": f"strictly below the baseline; ties: {self._decides[0]}",
             "baseline": self.baseline,
             "minimise": self.minimise,
             "condition": self.taken,

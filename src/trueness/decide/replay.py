@@ -88,10 +88,11 @@ def _contest(read: list[dict[str, Json]], baseline: str, minimise: str) -> Conte
 
 
 def _contender(step: Mapping[str, Json]) -> Contender:
+    tokens = step["added_tokens"]
     return Contender(
         name=str(step["condition"]),
         score=Fraction(str(step["score"])),
-        added_tokens=int(str(step["added_tokens"])),
+        added_tokens=None if tokens is None else int(str(tokens)),
         order=int(str(step["order"])),
     )
 
