@@ -67,6 +67,29 @@ def random_rank(matrix: ArrayLike, rank: int, *, rng: np.random.Generator) -> Fl
     return kept
 
 
+def row_space(rows: ArrayLike, *, tolerance: float) -> Floats:
+    """Orthonormal directions that span some rows, each taken at unit length.
+
+    Parameters
+    ----------
+    rows : (k, D) float
+        A row of zeros spans nothing.
+    tolerance : float
+        A direction whose singular value is not above this share of the largest is dropped.
+
+    Returns
+    -------
+    (m, D) float64
+    """
+    made = np.asarray(rows, np.float64)
+    size = np.linalg.norm(made, axis=1, keepdims=True)
+    values, directions = np.linalg.svd(made / np.where(size > 0, size, 1.0), full_matrices=False)[
+        1:
+    ]
+    kept: Floats = directions[values > tolerance * values[0]]
+    return kept
+
+
 def _checked(matrix: ArrayLike, rank: int) -> Floats:
     w = np.asarray(matrix, np.float64)
     if w.ndim != 2 or not w.size:  # noqa: PLR2004 - a matrix

@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from trueness.contract.errors import InputError, ShapeError
 from trueness.contract.states import State
-from trueness.stats.observers import NUMBERS, observe_logits
 
 Floats: TypeAlias = NDArray[np.float64]
 Golds: TypeAlias = Sequence[int] | Sequence[Sequence[int]] | NDArray[np.integer]
@@ -102,8 +101,7 @@ def gold_ranks(logits: ArrayLike, golds: Golds, *, n_tokens: int | None = None) 
     at = safe[np.arange(len(z)), best]
     gap, flat = top - at, top == safe.min(axis=1)
     sd = np.where(flat, 0.0, safe.std(axis=1))
-    seen = observe_logits(safe).numbers if len(z) else np.zeros((0, len(NUMBERS)))
-    p_chosen = seen[:, NUMBERS.index("max_p")]
+    p_chosen, entropy = _chosen_and_entropy(safe - top[:, np.newaxis])
     numbers = {
         "rank": 1.0 + (safe > at[:, np.newaxis]).sum(axis=1),
         "rank_worst": 0.0 + (safe >= at[:, np.newaxis]).sum(axis=1),
@@ -112,7 +110,7 @@ def gold_ranks(logits: ArrayLike, golds: Golds, *, n_tokens: int | None = None) 
         "logit_sd": sd,
         "p_chosen": p_chosen,
         "p_gold": p_chosen * np.exp(-gap),
-        "effective_support": np.exp(seen[:, NUMBERS.index("shannon")]),
+        "effective_support": np.exp(entropy),
     }
     states = [_state(bool(f), bool(c)) for f, c in zip(finite, flat, strict=True)]
     return GoldRanks(
@@ -236,6 +234,17 @@ def _logits(logits: ArrayLike, n_tokens: int | None) -> tuple[Floats, int]:
         )
         raise InputError(msg)
     return z[:, :width], z.shape[1] - width
+
+
+def _chosen_and_entropy(below: Floats) -> tuple[Floats, Floats]:
+    """(n,) twice: the largest probability, and the entropy in nats, of logits less their largest.
+
+    The order of tokens may move the last bits, which the six numbers of one pass do not allow.
+    """
+    mass = np.exp(below)
+    total = mass.sum(axis=1)
+    entropy: Floats = np.maximum(np.log(total) - np.einsum("iv,iv->i", mass, below) / total, 0.0)
+    return 1.0 / total, entropy
 
 
 def _aliases(golds: Golds, n: int, width: int) -> list[NDArray[np.int64]]:

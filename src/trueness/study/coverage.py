@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from trueness.contract.serial import Json
 from trueness.contract.states import State
 from trueness.stats.multiplicity import holm
+from trueness.stats.weighted_shares import TwoArms, drawn_units, resampled_differences
 from trueness.study.assessed import two_sided
 from trueness.study.detecting import Cell, Guard, kept, kept_accuracy
 from trueness.study.one_pass_scores import BASELINES
@@ -118,7 +119,9 @@ def contest_of(cells: Sequence[Cell], side: str, guard: str, rules: Rules) -> di
 
 
 def _against(cells: Sequence[Cell], guard: str, rules: Rules) -> list[dict[str, Json]]:
-    drawn = _weights(cells, rules)
+    rng = np.random.default_rng([rules.seed, 1])
+    units = [(c.relation, c.entities) for c in cells]
+    drawn = drawn_units(units, rng, rules.resamples)
     found = []
     for name in BASELINES:
         used = [c for c in cells if name in c.scores]
@@ -133,11 +136,12 @@ def _one(
 ) -> dict[str, Json]:
     arms = [_arms(c, c.guards[guard], rival) for c in cells]
     pairs = [
-        tuple(kept_accuracy(c, arm) for arm in each) for c, each in zip(cells, arms, strict=True)
+        (kept_accuracy(c, each.first), kept_accuracy(c, each.second))
+        for c, each in zip(cells, arms, strict=True)
     ]
     ours, theirs = np.array(pairs).T
     seen = [outcome_of(d) for d in (ours - theirs).tolist()]
-    means = _resampled(cells, arms, drawn)
+    means = resampled_differences(arms, drawn)
     tail = (1 - rules.level) / 2
     low, high = np.quantile(means, [tail, 1 - tail]).tolist() if len(means) else (None, None)
     return {
@@ -156,38 +160,8 @@ def _one(
     }
 
 
-def _arms(cell: Cell, guard: Guard, rival: str) -> tuple[Floats, Floats]:
-    """(n,) twice: what the guard keeps, and the probability that the rival keeps it."""
+def _arms(cell: Cell, guard: Guard, rival: str) -> TwoArms:
+    """What the guard keeps, and the probability that the rival keeps it."""
     ours = np.where(guard.withheld, 0.0, 1.0)
-    return ours, kept(cell.scores[rival], int(guard.withheld.sum()))
-
-
-def _weights(cells: Sequence[Cell], rules: Rules) -> dict[str, Floats]:
-    """(resamples, n_entities) by relation: how often each entity was drawn."""
-    rng = np.random.default_rng([rules.seed, 1])
-    sizes: dict[str, int] = {}
-    for cell in cells:
-        sizes[cell.relation] = max(sizes.get(cell.relation, 0), int(cell.entities.max()) + 1)
-    return {
-        name: rng.multinomial(n, np.full(n, 1 / n), rules.resamples).astype(np.float64)
-        for name, n in sizes.items()
-    }
-
-
-def _resampled(
-    cells: Sequence[Cell], arms: Sequence[tuple[Floats, Floats]], drawn: dict[str, Floats]
-) -> Floats:
-    """Mean difference over tables; one of which nothing that is kept was drawn is left out."""
-    found = []
-    for cell, both in zip(cells, arms, strict=True):
-        w = drawn[cell.relation][:, cell.entities]
-        each = []
-        for arm in both:
-            mass, right = w @ arm, w @ (arm * cell.right)
-            each.append(np.divide(right, mass, out=np.full(len(w), np.nan), where=mass > 0))
-        found.append(each[0] - each[1])
-    table = np.array(found)
-    there = ~np.isnan(table)
-    n = there.sum(axis=0)
-    mean: Floats = np.where(there, table, 0.0).sum(axis=0)[n > 0] / n[n > 0]
-    return mean
+    theirs = kept(cell.scores[rival], int(guard.withheld.sum()))
+    return TwoArms(cell.relation, cell.entities, cell.right, ours, theirs)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trueness.stats.fibre_walk import Look, Walk, fibre_walk
+from trueness.stats.low_rank import row_space
 from trueness.stats.observer_gradients import Slopes, law_variation, observer_slopes
 from trueness.stats.observers import observe_logits
 
@@ -128,12 +129,7 @@ def _basis(readout: Readout, h: Floats, target: Target, tokens: Sequence[int]) -
     single = np.zeros((len(chosen), len(z)))
     single[np.arange(len(chosen)), chosen] = 1.0
     rows = readout.vjp(h, np.vstack([observer_slopes(z).gradients, target(z).gradients, single]))
-    size = np.linalg.norm(rows, axis=1, keepdims=True)
-    values, directions = np.linalg.svd(rows / np.where(size > 0, size, 1.0), full_matrices=False)[
-        1:
-    ]
-    kept: Floats = directions[values > _CUT * values[0]]
-    return kept
+    return row_space(rows, tolerance=_CUT)
 
 
 def _again(readout: Readout, h: Floats, target: Target, walk: Walk, delta: Floats) -> Walked:

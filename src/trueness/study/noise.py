@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trueness.collect.elections import voted
 from trueness.contract.serial import Json
+from trueness.stats.held_out_peaks import held_out_peaks
 from trueness.study.asked import Asked, ask_declared, declared_conditions, found_of
 from trueness.study.found import Found
 from trueness.study.partitions import (
@@ -24,8 +24,6 @@ from trueness.study.results import Record
 from trueness.study.second_model import with_second_model
 from trueness.study.task import Task
 from trueness.table import AnswerTable
-
-Floats = NDArray[np.float64]
 
 _DIGITS = 12
 """Means that differ by rounding alone are equal."""
@@ -140,7 +138,7 @@ def _contrasts(
     """
     levels = sorted(votes)
     found = np.array([[right_by_entity(t, entities) for t in votes[s]] for s in levels])
-    peaks = _peaks(found)
+    peaks = held_out_peaks(found)
     facts: dict[str, Json] = {
         "peak": fmean(levels[i] for i in peaks.ravel().tolist()),
         "peaks": [levels[i] for i in np.unique(peaks).tolist()],
@@ -155,21 +153,3 @@ def _contrasts(
         return {**mean_record(values, rng, unit), **facts}
 
     return {f"peak_zero_{relation}": less(0), f"peak_last_{relation}": less(-1)}
-
-
-def _peaks(found: Floats) -> NDArray[np.intp]:
-    """(n_groups, n_entities): the first of the best levels on all other groups and entities."""
-
-    def others(values: Floats) -> Floats:
-        by_entity: Floats = values.sum(axis=1, keepdims=True)
-        if values.shape[1] == 1:
-            left: Floats = by_entity.sum(axis=2, keepdims=True) - by_entity
-            return left
-        by_group: Floats = values.sum(axis=2, keepdims=True)
-        rest: Floats = by_group.sum(axis=1, keepdims=True) - by_group - by_entity + values
-        return rest
-
-    n = others((~np.isnan(found)).astype(np.float64))
-    means = np.divide(others(np.nan_to_num(found)), n, out=np.full(n.shape, -1.0), where=n > 0)
-    best: NDArray[np.intp] = means.round(_DIGITS).argmax(axis=0)
-    return best
