@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -68,6 +69,27 @@ def test_vectors_of_zero_or_with_nothing_finite_are_no_measurement() -> None:
     )
     with pytest.raises(BackendError, match="no text could be embedded"):
         ground(["a"], [["b"]], embedder=lambda texts: [[float("nan")] for _ in texts])
+
+
+@pytest.mark.parametrize("scale", [1e-300, 2.0**-900, 1e-31, 1e200])
+@pytest.mark.parametrize("sensor", ["energy", "energy.cone", "energy.sigma", "baseline.top1"])
+def test_the_unit_in_which_an_embedder_counts_moves_nothing(sensor: str, scale: float) -> None:
+    def scaled(texts: list[str]) -> Any:
+        return np.array(letters(texts)) * scale
+
+    claims, evidence = ["abc", "bdd", "ae"], [["ab", "cd"], ["b", "ad"], ["ea", "hh"]]
+    plain, found = (ground(claims, evidence, sensor=sensor, embedder=e) for e in (letters, scaled))
+    assert found.n_measured == plain.n_measured > 0
+    for one, other in zip(plain.per_item, found.per_item, strict=True):
+        assert other.state is one.state
+        assert other.value == pytest.approx(one.value, abs=1e-13)
+
+
+def test_vectors_of_float32_that_have_lost_their_digits_are_of_length_zero() -> None:
+    reading = ground(
+        ["ab"], [["a"]], embedder=lambda ts: np.array(letters(ts), np.float32) * np.float32(1e-40)
+    )
+    assert reading.per_item[0].reason == "claim_zero"
 
 
 @pytest.mark.parametrize(

@@ -328,6 +328,17 @@ def test_jitter_between_batches_is_measured_and_raises_the_noise() -> None:
     assert noise.used == noise.measured > noise.declared == 1e-6
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e200])
+def test_jitter_is_of_unit_vectors_however_large_or_small_they_come(scale: float) -> None:
+    def unsteady(texts: list[str]) -> Any:
+        rows = np.array(letters(texts))
+        rows[:, 0] += 1e-3 * len(texts)
+        return rows * scale
+
+    assert measured_jitter(open_embedder(lambda ts: np.array(letters(ts)) * scale)) == 0.0
+    assert 1e-6 < measured_jitter(open_embedder(unsteady)) < 1e-2
+
+
 def test_a_quantised_embedder_must_declare_its_noise() -> None:
     four_bits = CallableEmbedder(letters, dtype="q4")
     with pytest.raises(InputError, match="Declare its noise"):

@@ -28,6 +28,13 @@ def test_moments_are_of_unit_vectors() -> None:
     assert found.name == corpus_of(("aaa", "b"), CallableEmbedder(counts)).name
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e200])
+def test_moments_do_not_depend_on_the_size_of_the_vectors(scale: float) -> None:
+    plain = corpus_of(("aab", "b"), CallableEmbedder(counts))
+    found = corpus_of(("aab", "b"), CallableEmbedder(lambda ts: np.array(counts(ts)) * scale))
+    np.testing.assert_allclose(found.covariance, plain.covariance, atol=1e-15)
+
+
 def test_what_is_no_corpus_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_corpus(tmp_path / "none.txt")

@@ -18,6 +18,8 @@ from trueness.backends.vectors import VectorCache, vector_key
 from trueness.contract.errors import BackendError, InputError, TruenessError
 from trueness.contract.serial import Json
 
+_SQUARED = (1e-100, 1e100)
+"""Largest entries of vectors whose squares can be added."""
 _PROBES = (
     "The capital of France is Paris.",
     "She won.",
@@ -310,10 +312,19 @@ def _dimension(identity: Mapping[str, Json]) -> int | None:
 
 
 def _units(rows: Vectors) -> NDArray[np.float64]:
-    wide = np.asarray(rows, np.float64)
+    wide = _of_ordinary_size(np.asarray(rows, np.float64))
     lengths = np.sqrt((wide * wide).sum(axis=1, keepdims=True))
     if not np.isfinite(wide).all() or not lengths.all():
         msg = "the embedder gave a vector of length 0 or numbers that are not finite."
         raise BackendError(msg, hint="It cannot be used.")
     found: NDArray[np.float64] = wide / lengths
     return found
+
+
+def _of_ordinary_size(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The rows, those whose squares would vanish or overflow scaled by a power of two."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    extreme = (largest < _SQUARED[0]) | (largest > _SQUARED[1])
+    if not extreme.any():
+        return rows
+    return np.ldexp(rows, -np.where(extreme, np.frexp(largest)[1], 0)[:, None])

@@ -11,6 +11,7 @@ from trueness.backends.embedding import embed_texts
 from trueness.backends.vectors import VectorCache
 from trueness.contract.errors import InputError
 from trueness.contract.serial import canonical
+from trueness.stats.gram import ZERO, unit
 from trueness.table.vectors import Corpus
 
 
@@ -64,12 +65,12 @@ def corpus_of(
         )
         raise InputError(msg)
     rows = np.asarray(found.vectors, np.float64)
-    lengths = np.sqrt(np.vecdot(rows, rows))
-    if not lengths.all():
-        at = texts[int(np.argmin(lengths))]
+    largest = np.abs(rows).max(axis=1)
+    if largest.min() < ZERO:
+        at = texts[int(np.argmin(largest))]
         msg = f"text {at[:60]!r} of the corpus has a vector of length 0. Leave it out."
         raise InputError(msg)
-    units = rows / lengths[:, None]
+    units = unit(rows)
     mean = units.mean(axis=0)
     moved = units - mean
     name = hashlib.sha256(canonical(list(texts)).encode("utf-8", "surrogatepass")).hexdigest()
