@@ -37,5 +37,4 @@ def _paths(param: click.Parameter, value: Any) -> Iterator[Path]:
 
 
 def _may_name_a_file(param: click.Parameter) -> bool:
-    said = f"{param.metavar or ''} {getattr(param, 'help', None) or ''}"
-    return "FILE" in said or (param.name or "").endswith("model")
+    return "FILE" in (param.metavar or "") or (param.name or "").endswith("model")
