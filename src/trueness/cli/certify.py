@@ -13,7 +13,6 @@ from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from trueness.contract import Reading
-    from trueness.report import Check
 
 SHOWN = {
     "n_answered": "Answered",
@@ -69,6 +68,7 @@ def certify(
     writes the rows that are not withheld, as `--kept` does.
     """
     from trueness import api
+    from trueness.api.asserting import error_floor
     from trueness.cli.declarations import declared
     from trueness.cli.kept import write_kept
 
@@ -77,7 +77,8 @@ def certify(
     columns, words = options.reading(typed), options.declaring(typed)
     table = api.read(answers, **columns, **({"keep": True} if tables else {}))
     readings = _only(api.certify_each(table, **declared(words)), only)
-    checks = () if max_error_floor is None else _checks(readings, max_error_floor)
+    most = max_error_floor
+    checks = () if most is None else [error_floor(n, r, most) for n, r in readings.items()]
     if tables:
         write_kept(table, readings, tables)
     shown = _shown(readings)
@@ -100,25 +101,6 @@ def _only(readings: Mapping[str, "Reading"], names: tuple[str, ...]) -> Mapping[
         )
         raise InputError(msg)
     return {n: r for n, r in readings.items() if not names or n in names}
-
-
-def _checks(readings: Mapping[str, "Reading"], most: float) -> tuple["Check", ...]:
-    return tuple(_check(name, reading, most) for name, reading in readings.items())
-
-
-def _check(name: str, reading: "Reading", most: float) -> "Check":
-    from trueness.contract import State
-    from trueness.report import Check, Outcome
-
-    title = f"max error floor {most:g}"
-    if reading.value is not None and reading.value > most:
-        found = f"the share proved wrong is {reading.value:.4g}, more than {most:g}"
-        return Check(name, title, Outcome.FAILED, found)
-    if reading.state is State.MEASURED:
-        found = f"the share proved wrong is not more than {most:g}; this is not a pass"
-        return Check(name, title, Outcome.PASSED, found)
-    found = f"nothing is proved ({reading.state}): {reading.reason}; this is not a pass"
-    return Check(name, title, Outcome.UNDECIDED, found)
 
 
 def _shown(readings: Mapping[str, "Reading"]) -> dict[str, str]:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from trueness.api.sensitivity import Sensitivity, Verdicts
     from trueness.contract import Reading
     from trueness.contract.blocks import Block
-    from trueness.report import Check
 
 SENSOR = "atlas"
 SHOWN = {"verdict": "Verdict", "p_holm": "p (Holm)"}
@@ -116,6 +115,7 @@ def compare(
     The verdict is unresolved unless the data decide. Exits 5 when nothing could be measured.
     """
     from trueness import api
+    from trueness.api.asserting import verdict
 
     _output.check_paths(output)
     verdicts = _verdicts(fail_on, pairs=bool(after))
@@ -134,7 +134,7 @@ def compare(
         found = api.compare_each(before, names, sensor=SENSOR, **reading, **params)
     others = _sensitivity(before, after, reading | params, tuple(found)) if sensitivity else {}
     found = {name: _with_others(one, others.get(name)) for name, one in found.items()}
-    checks = tuple(_check(name, one, verdicts) for name, one in found.items() if verdicts)
+    checks = tuple(verdict(name, one, verdicts) for name, one in found.items() if verdicts)
     _output.write_readings(found, output, title=title, columns=SHOWN, checks=checks)
     shown = found if full or as_json else {name: _short(one) for name, one in found.items()}
     _output.show_readings(shown, as_json=as_json, full=full, columns=_columns(found))
@@ -203,33 +203,14 @@ def _columns(found: Mapping[str, "Reading"]) -> dict[str, str]:
 
 def _verdicts(fail_on: str | None, *, pairs: bool) -> tuple[str, ...]:
     """The verdicts that fail, or an error that names those there are."""
+    from trueness.api.asserting import words
     from trueness.contract.errors import InputError
     from trueness.stats.verdicts import VERDICTS
 
     if fail_on is None:
         return ()
-    names = tuple(name.strip() for name in fail_on.split(",") if name.strip())
-    unknown = [n for n in names if n not in VERDICTS]
-    if unknown or not names:
-        msg = (
-            f"--fail-on names {', '.join(map(repr, unknown)) or 'nothing'}; verdicts are "
-            f"{', '.join(VERDICTS)}. Name some of these with commas."
-        )
-        raise InputError(msg)
+    names = words(fail_on, VERDICTS, name="--fail-on", what="verdicts")
     if not pairs:
         msg = "--fail-on needs a verdict, and one file alone has none. Give BEFORE and AFTER."
         raise InputError(msg)
     return names
-
-
-def _check(name: str, reading: "Reading", verdicts: tuple[str, ...]) -> "Check":
-    from trueness.report import Check, Outcome
-
-    title = f"verdict is none of {', '.join(verdicts)}"
-    verdict = reading.details.get("verdict")
-    if not isinstance(verdict, Mapping):
-        return Check(name, title, Outcome.UNDECIDED, f"there is no verdict: {reading.reason}")
-    given = str(verdict["name"])
-    if given in verdicts:
-        return Check(name, title, Outcome.FAILED, f"the verdict is {given}")
-    return Check(name, title, Outcome.PASSED, f"the verdict is {given}")

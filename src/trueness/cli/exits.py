@@ -60,10 +60,10 @@ def of_readings(readings: Iterable["Reading"], checks: Iterable["Check"] = ()) -
     A failed assertion is 1. Nothing measured at all is 5, and so is an assertion about a reading
     that could not be measured: it neither passed nor failed. A silent reading is done: 0.
     """
-    from trueness.contract import State
+    from trueness.api.asserting import USABLE
     from trueness.report import Outcome
 
-    usable = [r.state in {State.MEASURED, State.SILENT} for r in readings]
+    usable = [r.state in USABLE for r in readings]
     made = list(checks)
     if any(c.outcome is Outcome.FAILED for c in made):
         return Exit.ASSERTION_FAILED

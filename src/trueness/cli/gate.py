@@ -1,7 +1,7 @@
 """``trueness gate`` and ``trueness replay``: decide by a calibrated gate; derive it again."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,7 +11,8 @@ from trueness.cli.exits import Exit
 from trueness.cli.grounding import columns, grounded, grounding, kinds
 from trueness.cli.verb import Verb
 
-VERDICTS = ("accept", "review", "reject")
+if TYPE_CHECKING:
+    from trueness.contract import Decision
 
 
 @click.command(cls=Verb, short_help="Accept, review or reject by a calibrated gate, with a trace.")
@@ -64,9 +65,7 @@ def gate(
     _output.show(decision.to_json() if as_json else _text(decision))
     if path is not None:
         _output.note(f"wrote {path}")
-    if any(decision.details.get(f"n_{verdict}") for verdict in failing):
-        return Exit.ASSERTION_FAILED
-    return Exit.DONE if decision.details.get("n_measured") else Exit.NOTHING_MEASURED
+    return _exit(decision, failing, claims.name)
 
 
 @click.command(cls=Verb, short_help="Derive every decision of a trace again.")
@@ -96,13 +95,27 @@ def replay(trace: Path, *, gate_file: Path, as_json: bool, **given: Any) -> int:
 
 
 def _verdicts(fail_on: str | None) -> tuple[str, ...]:
-    from trueness.contract.errors import InputError
+    from trueness.api.asserting import RULINGS, words
 
-    names = tuple(n.strip() for n in (fail_on or "").split(",") if n.strip())
-    if unknown := [n for n in names if n not in VERDICTS]:
-        msg = f"--fail-on names {unknown[0]!r}; verdicts are {', '.join(VERDICTS)}."
-        raise InputError(msg)
-    return names
+    if not fail_on:
+        return ()
+    return words(fail_on, RULINGS, name="--fail-on", what="verdicts")
+
+
+def _exit(decision: "Decision", failing: tuple[str, ...], title: str) -> Exit:
+    """A failed assertion is 1; one that items without a measurement leave open is 5."""
+    from trueness.api.asserting import rulings
+    from trueness.report import Outcome
+
+    if failing:
+        check = rulings(title, decision, failing)
+        if check.outcome is not Outcome.PASSED:
+            _output.note(f"{title}: {check.message}")
+        if check.outcome is Outcome.FAILED:
+            return Exit.ASSERTION_FAILED
+        if check.outcome is Outcome.UNDECIDED:
+            return Exit.NOTHING_MEASURED
+    return Exit.DONE if decision.details.get("n_measured") else Exit.NOTHING_MEASURED
 
 
 def _text(decision: Any) -> str:

@@ -200,6 +200,7 @@ def decision_of(
         **{f"n_{verdict}": count for verdict, count in counts.items()},
         "tau": gate.policy.accept,
         "rho": gate.policy.reject,
+        "unmeasured_verdict": gate.policy.on_unmeasured.value,
         "population": promise.who,
         "independence": gate.calibration.independence,
         "notes": list(gate.notes()),
