@@ -9,7 +9,7 @@ from trueness.collect.conditions import read_conditions
 from trueness.contract.errors import InputError
 from trueness.contract.serial import RepeatedKeyError, once
 from trueness.report.load import load
-from trueness.table import read_answers, reading
+from trueness.table import bulk_keys, read_answers, reading
 from trueness.table.declarations import read_declaration_file
 from trueness.table.evidence_reading import read_evidence
 from trueness.table.journal import read_journal
@@ -44,6 +44,44 @@ def test_a_row_with_a_key_twice_is_refused_with_its_line(
         said = f"line {before + 1}: the key 'answer' stands twice in one object"
         with pytest.raises(InputError, match=said):
             read_answers(path)
+
+
+NESTED = ('{"b": 1, "b": 2}', '[{"c": 1}, {"b": null, "b": 3}]', '{"b": 1, "\\u0062": 2}')
+DEEPER = ('{"c": {"b": 1, "b": 2}}', '[[{"b": 1, "b": 2}]]', '{"c": [{"b": 1, "b": 1}]}')
+
+
+@pytest.mark.parametrize("size", [0, 4_000_000])
+@pytest.mark.parametrize("held", [*NESTED, *DEEPER])
+@pytest.mark.parametrize("before", [1, 2_500])
+def test_an_object_inside_a_row_is_read_as_strictly_whatever_the_size_of_the_file(
+    size: int, held: str, before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "BULK_BYTES", size)
+    rows = "".join(
+        f'{{"item": "a{i}", "answer": "x", "metadata": {{"b": {i}, "c": [{{"b": "{{"}}]}}}}\n'
+        for i in range(before)
+    )
+    twice = f'{{"item": "b", "answer": "x", "metadata": {held}}}\n'
+    path = written(tmp_path / "a.jsonl", rows + twice + GOOD)
+    with pytest.raises(InputError, match=f"line {before + 1}: the key 'b' stands twice"):
+        read_answers(path, keep=True)
+    if held in NESTED or size:  # deeper ones are not looked for where nothing reads the column
+        with pytest.raises(InputError, match=f"line {before + 1}: the key 'b' stands twice"):
+            read_answers(path)
+
+
+def test_objects_with_very_many_different_keys_are_looked_at_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "BULK_BYTES", 0)
+    monkeypatch.setattr(bulk_keys, "_FEW", 3)
+    good = "".join(f'{{"item": "a{i}", "answer": "x", "m": {{"k{i}": 1}}}}\n' for i in range(9))
+    assert len(read_answers(written(tmp_path / "a.jsonl", good))) == 9
+    path = written(
+        tmp_path / "b.jsonl", good + good.replace('"a', '"b').replace("1}", '1, "z": 1, "z": 2}')
+    )
+    with pytest.raises(InputError, match="line 10: the key 'z' stands twice"):
+        read_answers(path)
 
 
 def test_the_last_line_without_an_end_is_no_torn_one(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from trueness.contract.serial import Json, dumps
+from trueness.contract.serial import Json, RepeatedKeyError, dumps, once
 from trueness.table.aliases import Roles
 from trueness.table.bulk import plain_path
+from trueness.table.bulk_keys import says_twice
 from trueness.table.bulk_words import Raw, interned
 from trueness.table.cells import vector, wholes_of
 from trueness.table.column import NULL, Column, StoredSequence
@@ -290,8 +291,13 @@ class LineSource:
 
     def _plain(self, word: str) -> Any:
         """A list or an object; numbers in it are texts, as they were written."""
-        decoder = json.JSONDecoder(parse_int=self._label, parse_float=_odd, parse_constant=_odd)
-        return decoder.decode(word)
+        decoder = json.JSONDecoder(
+            parse_int=self._label, parse_float=_odd, parse_constant=_odd, object_pairs_hook=once
+        )
+        try:
+            return decoder.decode(word)
+        except RepeatedKeyError:
+            raise OddContentError from None
 
 
 _DRAWS, _CONDITIONS = "\x00draws", "\x00conditions"
@@ -317,6 +323,8 @@ def read_bulk_lines(path: Path) -> LineSource | None:
     try:
         table = _loaded(store, path)
         names = _names(store, table, header)
+        if says_twice(store, table, names):
+            return None  # the reader of lines says which key, and where
     except duckdb.Error:
         return None
     return LineSource(store, path, table, names, header=header) if names else None

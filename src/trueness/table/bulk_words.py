@@ -115,6 +115,8 @@ def _numbered(rows: NDArray[np.uint64], words: NDArray[np.uint64]) -> NDArray[np
     """
     numbers = np.arange(len(words), dtype=np.int32)
     numbers[-1] = NULL
+    if not len(rows):
+        return numbers[:0]
     starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
     if len(starts) > len(rows) // 4 and len(words) <= _FEW_WORDS:
         table = _looked_up(rows, words, numbers)
