@@ -121,6 +121,30 @@ def labelled(tmp_path: Path) -> Path:
     return path
 
 
+def test_of_many_claims_the_first_are_printed_a_line_each_and_the_files_hold_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    claims = labelled(tmp_path)
+    out, _ = run(capsys, str(claims))
+    rows = [line for line in out.splitlines() if line.split()[:1] and "measured" in line[60:]]
+    assert len([line for line in rows if line.strip().startswith("i")]) == 10
+    assert "10 of 120 rows shown" in out
+    said = "110 more claims are not shown; -o FILE.jsonl or -o FILE.json writes all of them"
+    assert said in " ".join(out.split())
+    assert "most support" not in out
+    page, lines, whole = (tmp_path / name for name in ("r.html", "r.jsonl", "r.json"))
+    written = [part for path in (page, lines, whole) for part in ("-o", str(path))]
+    out, _ = run(capsys, str(claims), *written)
+    told = f"110 more claims are not shown; all of them are in {lines} and {whole}."
+    assert told.replace(" ", "") in "".join(out.split())
+    assert len(lines.read_text("utf-8").splitlines()) == 121
+    assert len(json.loads(whole.read_text("utf-8"))["per_item"]) == 120
+    assert "most support" in page.read_text("utf-8")
+    out, _ = run(capsys, str(claims), "--full")
+    assert "most support" in out
+    assert "not shown" not in run(capsys, str(EXAMPLE))[0]
+
+
 def test_a_page_with_a_gate_shows_each_sentence_on_its_side_of_the_threshold(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -13,6 +13,14 @@ from trueness.cli.verb import Verb
 
 if TYPE_CHECKING:
     from trueness.contract import Decision, Reading
+    from trueness.contract.blocks import Table
+
+_MANY, _FEW = 20, 10
+"""Beyond so many claims, so many are printed."""
+_TEXT = 26
+"""Characters of a text that is printed beside the numbers of a claim."""
+_LEFT_OUT = frozenset({"most support", "best contradiction"})
+"""Columns of further texts: a page, a file and ``--full`` have them."""
 
 
 @click.command(cls=Verb, short_help="Which claims lie outside their evidence.")
@@ -77,21 +85,49 @@ def ground(
             reading, decision = ground_by(claims, gate_file, **routes, **given)
             decisions = (decision,)
     _output.write_readings({"": reading}, output, title=claims.name, decisions=decisions)
-    shown = reading if full or as_json else _short(reading)
+    shown = reading if full or as_json else _short(reading, output)
     _output.show_readings({"": shown}, as_json=as_json, decisions=decisions)
     return of_readings([reading])
 
 
-def _short(reading: "Reading") -> "Reading":
-    """The reading without its tables of passages; files and ``--full`` have all of it."""
+def _short(reading: "Reading", written: tuple[Path, ...]) -> "Reading":
+    """The reading without its tables of passages, and with a line for each of the first claims."""
     from dataclasses import replace
 
     from trueness.contract.blocks import Curve, MarkedTexts, Table
 
     kept = tuple(
-        block
+        _brief(block, written) if isinstance(block, Table) else block
         for block in reading.blocks
         if not isinstance(block, (Curve, MarkedTexts))
         and not (isinstance(block, Table) and not block.per_item)
     )
     return replace(reading, blocks=kept)
+
+
+def _brief(block: "Table", written: tuple[Path, ...]) -> "Table":
+    """A row a line: of few claims all, of many the first, and where the others are."""
+    from dataclasses import replace
+    from textwrap import shorten
+
+    many = block.n_rows > _MANY
+    kept = [i for i, head in enumerate(block.columns) if head not in _LEFT_OUT]
+    rows = tuple(
+        tuple(
+            shorten(cell, _TEXT, placeholder="…") if isinstance(cell := row[i], str) else cell
+            for i in kept
+        )
+        for row in block.rows[: _FEW if many else _MANY]
+    )
+    left = block.n_rows - len(rows)
+    note = f"{left:,} more claims are not shown; {_where(written)}." if left else block.note
+    columns = tuple(block.columns[i] for i in kept)
+    return replace(block, columns=columns, rows=rows, note=note)
+
+
+def _where(written: tuple[Path, ...]) -> str:
+    """Where every claim stands."""
+    whole = [str(path) for path in written if path.name.endswith((".json", ".jsonl"))]
+    if whole:
+        return f"all of them are in {' and '.join(whole)}"
+    return "-o FILE.jsonl or -o FILE.json writes all of them, --full prints more"
