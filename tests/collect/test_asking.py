@@ -222,6 +222,31 @@ def test_five_draws_are_five_requests_and_later_five_hits(tmp_path: Path) -> Non
     assert all(r["cached"] for r in _rows(tmp_path / "b.jsonl"))
 
 
+def test_fewer_draws_than_a_table_holds_keep_every_row_and_are_said(tmp_path: Path) -> None:
+    out, part = tmp_path / "t.jsonl", tmp_path / "part.jsonl"
+    drawn: dict[str, Any] = {"temperature": 1.0, "templates": [0], "batch_size": 1}
+    ask(QUIZ, _model("right"), out=out, epochs=5, **drawn)
+    whole, n = out.read_bytes(), len(QUIZ.entities)
+    for epochs, wanted in ((3, "3 draws of each item were"), (None, "1 draw of each item was")):
+        summary = ask(QUIZ, _model("right"), out=out, epochs=epochs, resume=True, **drawn)
+        (said,) = summary.warnings
+        beyond = n * (5 - (epochs or 1))
+        assert f"condition 'none': {wanted} asked for, and the table holds up to 5" in said
+        assert f"for {n} of {n} items; {beyond} rows beyond stay and count" in said
+        assert said.endswith("for fewer draws, ask into another file")
+    assert out.read_bytes() == whole
+
+    part.write_bytes(b"".join(whole.splitlines(keepends=True)[:8]))
+    summary = ask(QUIZ, _model("right"), out=part, epochs=3, resume=True, **drawn)
+    (said,) = summary.warnings
+    assert f"up to 5 for 1 of {n} items; 2 rows beyond stay and count" in said
+    assert said.endswith("unequally many draws now, -n 5 makes them equal")
+    assert len(_rows(part)) == 3 * n + 2
+    summary = ask(QUIZ, _model("right"), out=part, epochs=5, resume=True, **drawn)
+    assert summary.warnings == ()
+    assert _as_set(part) == _as_set(out)
+
+
 def test_identical_draws_at_a_temperature_raise_doubt(tmp_path: Path) -> None:
     summary = ask(QUIZ, _model("right"), out=tmp_path / "t", epochs=4, temperature=1e-9)
     assert any("independence is doubtful" in w for w in summary.warnings)

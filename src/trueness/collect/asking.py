@@ -18,7 +18,7 @@ from trueness.collect.checking import Checker, Trust
 from trueness.collect.collecting import Collector
 from trueness.collect.conditions import NONE, Condition
 from trueness.collect.cost import recorded
-from trueness.collect.doubts import doubts_of
+from trueness.collect.doubts import doubts_of, draws_beyond
 from trueness.collect.draws import Draws
 from trueness.collect.keeping import Keeper, Progress
 from trueness.collect.means import first_tokens
@@ -142,6 +142,8 @@ def ask(
     start = time.perf_counter()
     with _open(out, protocols, rule, observers, resume=resume) as journal, ExitStack() as at_end:
         tally = Tally(warnings=[*plan.warnings, *journal.notes])
+        each = {b.condition.name: b.condition.epochs(epochs) for b in plan.bound}
+        tally.warnings.extend(draws_beyond(journal.state.done, each, n_items=len(plan.items)))
         begun = journal.state.header is not None
         at_end.enter_context(recorded(out, tally, begun=begun))
         tally.warnings.extend(observers.check_begun(journal.state.header or observers.header))
