@@ -87,8 +87,10 @@ def test_logits_behind_answers_that_were_just_given_need_no_pass(
     backwards = tiny.next_logits(asked[::-1])
     assert (backwards == wanted[::-1]).all()
     assert n_passes == 0
+    tiny.next_logits(asked[:1])  # alone it is another batch
+    assert n_passes == 1
     assert not (tiny.next_logits(shifted) == wanted).all()
-    assert n_passes > 0
+    assert n_passes > 1
     list(tiny.complete(shifted))
     before = n_passes
     tiny.next_logits(asked)  # those of the last answers alone are remembered

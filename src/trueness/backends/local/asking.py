@@ -65,7 +65,8 @@ class Asker:
     batch_size: int
     n_context: int
     _behind: dict[Row, NDArray[np.float32]] = field(default_factory=dict, repr=False)
-    """Logits that the last answers began with: whoever asks for them next needs no pass."""
+    """Logits that the last answers began with. Who asks for just these next needs no pass; for fewer,
+    another batch would be read, with other last bits."""
 
     def ids_of(self, prompt: str | Sequence[int]) -> Ids:
         """What is sent: a text's ids behind BOS where the model has one; ids as they are."""
@@ -117,7 +118,7 @@ class Asker:
         prompts = self.readable([request.prompt for request in requests])
         pairs = enumerate(zip(requests, prompts, strict=True))
         every = [_Asked(i, request, ids) for i, (request, ids) in pairs]
-        if not self.engine.n_intervening and all(one.row in self._behind for one in every):
+        if not self.engine.n_intervening and {one.row for one in every} == self._behind.keys():
             found[:] = [self._behind[one.row] for one in every]
             return found
         for batch in self._batches(every):

@@ -47,6 +47,12 @@ class Engine:
     _spread: float | None = field(default=None, repr=False)
     _calls: tuple[tuple[int, ...], tuple[BlockCall, ...]] | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        """See to it that the unembedding reads its weights once a batch, not once a row."""
+        head = self.model.get_output_embeddings()
+        if head is not None:
+            head.register_forward_pre_hook(_in_one_piece)
+
     @property
     def n_embedded(self) -> int:
         """Ids that have an embedding."""
@@ -286,3 +292,8 @@ def _copied(cache: Any) -> Any:
     copied = copy.copy(cache)
     copied.layers = [copy.copy(layer) for layer in cache.layers]
     return copied
+
+
+def _in_one_piece(_module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """States copied side by side: those of last places are strided, and multiplied row by row."""
+    return tuple(each.contiguous() for each in args)
