@@ -1,5 +1,6 @@
 """``trueness ask``: put questions to a model and keep every answer."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -64,16 +65,15 @@ from trueness.cli.verb import Verb
     "-o",
     "--output",
     "out",
-    required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Answer table to write (.jsonl).",
+    help="Answer table to write (.jsonl); RELATION-MODEL.jsonl in TRUENESS_LOG_DIR if left out.",
 )
 def ask(
     *,
     relation_file: str,
     model_option: tuple[str, ...],
     templates: str | None,
-    out: Path,
+    out: Path | None,
     no_progress: bool,
     as_json: bool,
     **typed: Any,
@@ -87,6 +87,7 @@ def ask(
     from trueness.cli.progress import bar
     from trueness.contract.serial import dumps
 
+    out = _default(relation_file, typed["model"]) if out is None else out
     for name in ("inverse", "resume", "retry_errors"):
         typed[name] = typed[name] or None
     of_model = options.of_model(parse_options(model_option), typed)
@@ -97,6 +98,23 @@ def ask(
         )
     _output.show(dumps(summary.to_dict(), indent=2) if as_json else "\n".join(summary.lines()))
     return Exit.NOTHING_MEASURED if summary.measured_nothing else Exit.DONE
+
+
+def _default(relation: str, model: str) -> Path:
+    """The table of a relation and a model in the folder for logs; the same when it is resumed."""
+    folder = _output.log_dir()
+    if folder is None:
+        msg = "no file is named for the answers; give -o FILE, or set TRUENESS_LOG_DIR to a folder."
+        raise click.UsageError(msg)
+    kind, _, rest = model.partition(":")
+    names = [_stem(relation), kind, _stem(rest)]
+    return folder / f"{'-'.join(filter(None, names))}.jsonl"
+
+
+def _stem(name: str) -> str:
+    """A name as part of a file's: of a file its own without suffix, of others every word."""
+    said = Path(name).stem if Path(name).is_file() else name
+    return re.sub(r"[^\w.]+", "-", said).strip("-")
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

@@ -188,3 +188,28 @@ def ready(path: Path) -> Path:
     """The path, its folder made if it was not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path
+
+
+def log_dir() -> Path | None:
+    """The folder for results that no file was named for: ``TRUENESS_LOG_DIR``; None if not set.
+
+    Raises
+    ------
+    InputError
+        When it is set to something that is no folder and cannot become one.
+    """
+    from trueness.contract.errors import InputError
+
+    given = os.environ.get("TRUENESS_LOG_DIR")
+    if not given:
+        return None
+    folder = Path(given).expanduser()
+    there = next(p for p in (folder, *folder.parents, Path()) if p.exists())
+    if there.is_dir():
+        return folder
+    what = "is no folder" if there == folder else f"lies below {there}, which is no folder"
+    msg = (
+        f"TRUENESS_LOG_DIR is {given!r}, which {what}; a folder is wanted, which is made where it "
+        "is not there. Name one, or name a file with -o."
+    )
+    raise InputError(msg)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from trueness.study.declarations import Declaration
     from trueness.study.results import Result
 
+_FOLDER = Path("results")
 _MOST_SHOWN = 12
 _SHOWN = {
     "name": "contrast",
@@ -66,7 +67,8 @@ def study(
     """Run the study ID and write its result, with commit, seed, intervals and cost.
 
     The result is the first .json of -o, results/ID.json when there is none, and with --limit
-    results/ID.partial.json. Other files of -o show it: a page, Markdown.
+    results/ID.partial.json; TRUENESS_LOG_DIR names another folder. Other files of -o show it: a
+    page, Markdown.
 
     What decides was declared beforehand, and the declaration's hash is in the result. A study that
     refutes its question has done its work: exit 0. One that does not apply to this model,
@@ -123,7 +125,7 @@ def _paths(name: str, output: tuple[Path, ...], *, partial: bool) -> list[Path]:
     """Where the result goes, and after it the files that show it."""
     results = [path for path in output if path.suffix.lower() == ".json"]
     ending = ".partial.json" if partial else ".json"
-    first = results[0] if results else Path("results") / f"{name}{ending}"
+    first = results[0] if results else (_output.log_dir() or _FOLDER) / f"{name}{ending}"
     return [first, *(path for path in output if path != first)]
 
 
