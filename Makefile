@@ -9,7 +9,7 @@ MODEL  := $(VENV)/.ready-model
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check bench docs integration cluster local clean
+.PHONY: help setup demo test check bench docs integration cluster local inspect clean
 
 help:
 	@echo "make demo    set everything up, certify the embedded model's answers, write a page"
@@ -19,6 +19,7 @@ help:
 	@echo "make integration  run today's inspect_ai and lm-evaluation-harness, read their logs"
 	@echo "make cluster run the model and the embedder on a local Ray cluster, a worker killed"
 	@echo "make local   set torch and transformers up, look inside models, measure what that costs"
+	@echo "make inspect set inspect_ai up, run evaluations on its mock model with our metrics and scorers"
 	@echo "make docs    check that every command and number in the documents is true"
 	@echo "make setup   only make $(VENV) with the command trueness in it"
 
@@ -93,6 +94,13 @@ local:
 	@out/local/bin/python -m pytest -q tests/backends/test_transformers_*.py tests/backends/test_entailment.py
 	@echo "== measuring ratios; results/local.json holds the record"
 	@out/local/bin/python bench/local.py
+
+inspect:
+	@echo "== setting inspect_ai up in an environment of its own, and evaluating its mock model"
+	@$(PYTHON) -m venv out/inspect
+	@out/inspect/bin/python -m pip install --quiet --upgrade pip
+	@out/inspect/bin/python -m pip install --quiet -e '.[inspect]' --group dev
+	@out/inspect/bin/python -m pytest -q tests/plugins tests/testing tests/docs/test_in_other_tools.py
 
 clean:
 	rm -rf $(VENV) out

