@@ -64,9 +64,11 @@ class Asker:
     ends: frozenset[int]
     batch_size: int
     n_context: int
-    _behind: dict[Row, NDArray[np.float32]] = field(default_factory=dict, repr=False)
-    """Logits that the last answers began with. Who asks for just these next needs no pass; for fewer,
-    another batch would be read, with other last bits."""
+    _behind: dict[tuple[Row, Ids], NDArray[np.float32]] = field(default_factory=dict, repr=False)
+    """Logits that the last answers began with, by row and what of it was shared.
+
+    Who asks for just these next needs no pass. For fewer of them, or read whole, it would be
+    another pass, with other last bits."""
 
     def ids_of(self, prompt: str | Sequence[int]) -> Ids:
         """What is sent: a text's ids behind BOS where the model has one; ids as they are."""
@@ -118,8 +120,8 @@ class Asker:
         prompts = self.readable([request.prompt for request in requests])
         pairs = enumerate(zip(requests, prompts, strict=True))
         every = [_Asked(i, request, ids) for i, (request, ids) in pairs]
-        if not self.engine.n_intervening and {one.row for one in every} == self._behind.keys():
-            found[:] = [self._behind[one.row] for one in every]
+        if not self.engine.n_intervening and set(map(self._read_as, every)) == self._behind.keys():
+            found[:] = [self._behind[self._read_as(one)] for one in every]
             return found
         for batch in self._batches(every):
             flow, _ = self._begin(batch)
@@ -151,7 +153,10 @@ class Asker:
         n = len(self._behind) + len(batch)
         if not self.engine.n_intervening and n * self.engine.n_rows <= _LOGITS:
             logits = self.engine.numpy(flow.logits).copy()
-            self._behind.update(zip((one.row for one in batch), logits, strict=True))
+            self._behind.update(zip(map(self._read_as, batch), logits, strict=True))
+
+    def _read_as(self, one: _Asked) -> tuple[Row, Ids]:
+        return one.row, one.shared(reuse=self._reuses)
 
     def _held(self, batch: Sequence[tuple[Continuation, Ids, Ids]]) -> int:
         return len(batch) * max(len(text) + 1 for _, _, text in batch) * self.engine.n_rows
