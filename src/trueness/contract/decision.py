@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from trueness.contract.errors import InputError, InvalidReading
-from trueness.contract.framing import frame_of
+from trueness.contract.framing import frame_of, html_of, stream_of
 from trueness.contract.serial import Json, dumps, plain
 from trueness.contract.states import State
 
@@ -112,10 +112,36 @@ class Decision:
         MissingExtraError
             When it is not installed.
         """
+        return frame_of(self._columns(), backend)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """All verdicts as `to_frame` has them, for any library that reads Arrow's C stream.
+
+        Parameters
+        ----------
+        requested_schema : capsule, optional
+            Of the protocol; what cannot be met is left as it is.
+
+        Raises
+        ------
+        CannotSerialise
+            For a text with half a character: Arrow is UTF-8.
+        MissingExtraError
+            When DuckDB is not installed.
+        """
+        columns = self._columns()
+        return stream_of(
+            columns, kinds=dict.fromkeys(columns, str), requested_schema=requested_schema
+        )
+
+    def _repr_html_(self) -> str:
+        """The decision as a notebook shows it: long lists cut, all text escaped."""
+        return html_of(self)
+
+    def _columns(self) -> dict[str, list[Json]]:
         verdicts = list(self.verdicts)
-        columns: dict[str, list[Json]] = {
+        return {
             "item": [v.item for v in verdicts],
             "verdict": [v.verdict.value for v in verdicts],
             "reason": [v.reason for v in verdicts],
         }
-        return frame_of(columns, backend)

@@ -8,13 +8,15 @@ from typing import Any
 from trueness.contract import blocks as block_module
 from trueness.contract.blocks import Block, Statement
 from trueness.contract.errors import InvalidReading
-from trueness.contract.framing import extra_columns, frame_of
+from trueness.contract.framing import extra_columns, frame_of, html_of, stream_of
 from trueness.contract.serial import Json, dumps, plain
 from trueness.contract.states import Direction, State
 
 INLINE_ITEMS = 10_000
 """Up to so many items stand in the JSON that is printed; beyond, the first thousand."""
 INLINE_HEAD = 1_000
+
+_KINDS = {"item": str, "state": str, "reason": str, "value": float}
 
 _BLOCKS = {
     cls.__name__: cls
@@ -222,15 +224,31 @@ class Reading:
         MissingExtraError
             When it is not installed.
         """
-        items = list(self.per_item)
-        own: dict[str, list[Json]] = {
-            "item": [i.item for i in items],
-            "state": [i.state.value for i in items],
-            "reason": [i.reason for i in items],
-            "value": [i.value for i in items],
-        }
-        added = extra_columns([i.extra for i in items])
-        return frame_of({**own, **{k: v for k, v in added.items() if k not in own}}, backend)
+        return frame_of(_columns(self.per_item), backend)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """All items as `to_frame` has them, for any library that reads Arrow's C stream.
+
+        ``pyarrow.table(reading)``, ``polars.DataFrame(reading)`` and ``SELECT * FROM reading`` in
+        DuckDB take it; nothing but DuckDB is needed to make it.
+
+        Parameters
+        ----------
+        requested_schema : capsule, optional
+            Of the protocol; what cannot be met is left as it is.
+
+        Raises
+        ------
+        CannotSerialise
+            For a text with half a character: Arrow is UTF-8.
+        MissingExtraError
+            When DuckDB is not installed.
+        """
+        return stream_of(_columns(self.per_item), kinds=_KINDS, requested_schema=requested_schema)
+
+    def _repr_html_(self) -> str:
+        """The reading as a notebook shows it: every block, long lists cut, all text escaped."""
+        return html_of(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Json]) -> "Reading":
@@ -251,6 +269,19 @@ class Reading:
                 "Hand in an object that Reading.to_dict wrote."
             )
             raise InvalidReading(msg) from error
+
+
+def _columns(items: Sequence[ItemReading]) -> dict[str, list[Json]]:
+    """Items as columns: their own first, then what the sensor adds."""
+    items = list(items)
+    own: dict[str, list[Json]] = {
+        "item": [i.item for i in items],
+        "state": [i.state.value for i in items],
+        "reason": [i.reason for i in items],
+        "value": [i.value for i in items],
+    }
+    added = extra_columns([i.extra for i in items])
+    return {**own, **{k: v for k, v in added.items() if k not in own}}
 
 
 def _check_value(what: str, state: State, value: float | None) -> None:

@@ -20,6 +20,7 @@ from trueness.report.machine import junit as junit
 
 if TYPE_CHECKING:
     from trueness.report.md import markdown as markdown
+    from trueness.report.notebook import fragment as fragment
     from trueness.report.terminal import block_text as block_text
     from trueness.report.terminal import comparison as comparison
     from trueness.report.terminal import decision_text as decision_text
@@ -33,6 +34,7 @@ _LAZY = {
     "decision_text": "terminal",
     "markdown": "md",
     "page": "web",
+    "fragment": "notebook",
 }
 
 

@@ -128,26 +128,27 @@ def _render(
     overview: Sequence[blocks.Block],
     limits: Limits,
 ) -> str:
-    env = _environment()
-    style, script = _asset("style.css"), _asset("script.js")
+    env = environment()
+    style, script = asset("style.css"), asset("script.js")
     html = env.get_template("page.html").render(
         title=title,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        readings=list(_sections(readings, limits)),
+        readings=list(sections(readings, limits)),
         n_readings=len(readings),
         compared=_compared(readings, columns) if len(readings) > 1 else None,
-        decisions=[_decision(d, limits) for d in decisions],
+        decisions=[decided(d, limits) for d in decisions],
         overview=[(type(b).__name__, b) for b in overview],
         limits=limits,
         versions=_versions(readings),
     )
-    return _cut_to_valid(html)
+    return valid(html)
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Our templates, with everything escaped that reaches them."""
     env = Environment(
         loader=PackageLoader("trueness.report", "templates"),
         autoescape=True,
@@ -173,24 +174,28 @@ def _shown(value: object) -> object:
 
 
 @cache
-def _asset(name: str) -> str:
-    env = _environment()
+def asset(name: str) -> str:
+    """The text of a style sheet or script of ours."""
+    env = environment()
     source = PackageLoader("trueness.report", "templates").get_source(env, name)[0]
     return source.strip() + "\n"
 
 
-def _cut_to_valid(html: str) -> str:
+def valid(html: str) -> str:
     """Nothing but UTF-8 leaves: a surrogate that came in by a way unknown becomes a mark."""
     return html.encode("utf-8", "replace").decode("utf-8")
 
 
-def _sections(readings: Mapping[str, Reading], limits: Limits) -> Iterator[dict[str, object]]:
+def sections(
+    readings: Mapping[str, Reading], limits: Limits, *, prefix: str = "r"
+) -> Iterator[dict[str, object]]:
+    """What the templates draw of each reading; ``prefix`` begins the names of its parts."""
     for i, (name, reading) in enumerate(readings.items(), start=1):
         if i > limits.readings:
             return
         first = reading.blocks[0]
         yield {
-            "id": f"r{i}",
+            "id": f"{prefix}{i}",
             "name": name,
             "reading": reading,
             "tone": first.tone if isinstance(first, blocks.Statement) else "neutral",
@@ -233,7 +238,8 @@ def _detail(reading: Reading, key: str) -> blocks.Cell:
     return value if plain else cell(value)  # type: ignore[return-value] # narrowed by `plain`
 
 
-def _decision(decision: Decision, limits: Limits) -> dict[str, object]:
+def decided(decision: Decision, limits: Limits) -> dict[str, object]:
+    """What the templates draw of a decision."""
     facts, tables = views.figures(decision)
     return {
         "action": decision.action,
