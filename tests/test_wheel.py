@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.slow
 
 CODE = """
-import importlib.util, json
+import importlib.metadata, importlib.util, json
 from trueness.table import bundled_relation, bundled_relations
 from trueness.demo import filled_column
 import trueness
@@ -23,7 +23,12 @@ here = [m for m in tools if importlib.util.find_spec(m)]
 relations = {name: len(bundled_relation(name)) for name in bundled_relations()}
 column = filled_column()
 page = trueness.page({"column": column})
-print(json.dumps([trueness.__file__, here, relations, column.n_items, page[:15]]))
+loaded_by = [
+    (e.group, e.name, importlib.util.find_spec(e.value) is not None)
+    for e in importlib.metadata.distribution("trueness").entry_points
+    if e.group != "console_scripts"
+]
+print(json.dumps([trueness.__file__, here, relations, column.n_items, page[:15], loaded_by]))
 """
 
 
@@ -72,11 +77,12 @@ def test_an_installed_wheel_runs_without_the_tools_of_the_tests(
     out = run(*argv, "--relation", "injective", "--json", "-o", "page.html", cwd=tmp_path)
     assert json.loads(out)["details"]["certified_errors"] == 1
     assert (tmp_path / "page.html").read_text("utf-8").startswith("<!DOCTYPE html>")
-    file, tools, relations, n_items, page = json.loads(
+    file, tools, relations, n_items, page, loaded_by = json.loads(
         run(binaries / "python", "-c", CODE, cwd=tmp_path)
     )
     assert Path(file).is_relative_to(tmp_path / "env")
     assert tools == []
+    assert sorted(loaded_by) == [["inspect_ai", "trueness", True], ["pytest11", "trueness", True]]
     assert len(relations) == len(list((ROOT / "src/trueness/data/relations").glob("*.json")))
     assert (n_items, page) == (2_000, "<!DOCTYPE html>")
     asked = run(

@@ -38,21 +38,18 @@ def assert_no_regression() -> Callable[..., Any]:
     return testing.assert_no_regression
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    call: pytest.CallInfo[None],
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+@pytest.hookimpl(hookwrapper=True)  # the older form, which every pytest knows
+def pytest_runtest_makereport(call: "pytest.CallInfo[None]") -> Generator[None, Any, None]:
     """Mark the report of a test whose assertion could not be measured."""
-    report = yield
+    outcome = yield
     testing = sys.modules.get(_HOME)
     if testing is not None and call.excinfo is not None:
         found = isinstance(call.excinfo.value, testing.Unmeasured)
-        setattr(report, _MARK, found)  # survives the way from another process
-    return report
+        setattr(outcome.get_result(), _MARK, found)  # survives the way from another process
 
 
 def pytest_report_teststatus(
-    report: pytest.CollectReport | pytest.TestReport,
+    report: "pytest.CollectReport | pytest.TestReport",
 ) -> tuple[str, str, str] | None:
     """Count what could not be measured among the errors, not among the failures."""
     if report.failed and getattr(report, _MARK, False):
