@@ -26,7 +26,7 @@ def run(task: Task) -> Found:
     task : Task
         ``repeats``: at most so many entities of each relation.
     """
-    asked = ask_declared(task)
+    asked = ask_declared(task, beside=False)
     if isinstance(asked, Found):
         return asked
     rows = tuple(rows_of_sweep(asked))
