@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,3 +125,25 @@ def test_a_long_reading_stays_small_and_says_what_it_leaves_out() -> None:
     html = replace(READING, per_item=items, n_items=20_000, n_measured=20_000)._repr_html_()
     assert "20 of 20,000 rows shown" in html
     assert len(html) < 100_000
+
+
+@pytest.mark.browser
+def test_a_page_around_the_output_keeps_its_own_looks(browser: Any, tmp_path: Path) -> None:
+    outside = '<h3 id="outside">mine</h3><ul><li>one</li></ul>'
+    look = (
+        "const s = getComputedStyle(document.getElementById('outside')), "
+        "b = getComputedStyle(document.body); "
+        "return [s.font, s.margin, s.color, b.backgroundColor, b.font, b.margin];"
+    )
+    seen = []
+    for name, inside in (("bare", ""), ("with", READING._repr_html_())):
+        path = tmp_path / f"{name}.html"
+        page = f'<!DOCTYPE html><meta charset="utf-8"><body>{outside}{inside}</body>'
+        path.write_text(page, "utf-8")
+        browser.get(path.as_uri())
+        seen.append(browser.execute_script(look))
+    assert seen[0] == seen[1]
+    inside = "return getComputedStyle(document.querySelector('.trueness .card')).borderRadius;"
+    assert browser.execute_script(inside) == "14px"
+    wide = "return document.documentElement.scrollWidth - window.innerWidth;"
+    assert browser.execute_script(wide) <= 0
