@@ -13,6 +13,7 @@ from trueness.contract import Decision, Direction, ItemReading, ItemVerdict, Rea
 from trueness.contract.blocks import Statement
 from trueness.contract.errors import CannotSerialise, InputError, MissingExtraError
 from trueness.contract.framing import frame_of
+from trueness.table import read_answers
 
 ITEMS = (
     ItemReading("a", State.MEASURED, None, 0.5, {"rank": 2, "cut": 1, "influence": [0.5, 0.25]}),
@@ -183,3 +184,9 @@ except ImportError as error:
         "duckdb": "MissingExtraError an Arrow stream needs duckdb. Run: pip install duckdb",
     }
     assert (found.stdout.strip(), found.stderr) == (said[absent], "")
+
+
+@pytest.mark.parametrize("result", [READING, DECISION], ids=["reading", "decision"])
+def test_a_result_is_no_table_of_answers_although_it_streams(result: Reading | Decision) -> None:
+    with pytest.raises(InputError, match=f"a {type(result).__name__} was handed in; a path"):
+        read_answers(result)

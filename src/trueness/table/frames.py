@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from trueness.contract import Decision, Reading
 from trueness.contract.errors import InputError
 from trueness.table.cells import CellSource, from_rows, is_missing
 
@@ -86,7 +87,7 @@ def _one_line(error: Exception) -> str:
 def _from_arrow(source: object) -> Any:
     import narwhals as nw  # noqa: PLC0415 - as above
 
-    if hasattr(source, "__arrow_c_stream__"):
+    if hasattr(source, "__arrow_c_stream__") and not isinstance(source, (Reading, Decision)):
         for backend in _ARROW_BACKENDS:
             if find_spec(backend):
                 return nw.from_arrow(source, backend=backend)  # type: ignore[arg-type] # checked
