@@ -71,7 +71,7 @@ def test_vectors_of_zero_or_with_nothing_finite_are_no_measurement() -> None:
         ground(["a"], [["b"]], embedder=lambda texts: [[float("nan")] for _ in texts])
 
 
-@pytest.mark.parametrize("scale", [1e-300, 2.0**-900, 1e-31, 1e200])
+@pytest.mark.parametrize("scale", [1e-25, 1e200])
 @pytest.mark.parametrize("sensor", ["energy", "energy.cone", "energy.sigma", "baseline.top1"])
 def test_the_unit_in_which_an_embedder_counts_moves_nothing(sensor: str, scale: float) -> None:
     def scaled(texts: list[str]) -> Any:
@@ -85,10 +85,8 @@ def test_the_unit_in_which_an_embedder_counts_moves_nothing(sensor: str, scale: 
         assert other.value == pytest.approx(one.value, abs=1e-13)
 
 
-def test_vectors_of_float32_that_have_lost_their_digits_are_of_length_zero() -> None:
-    reading = ground(
-        ["ab"], [["a"]], embedder=lambda ts: np.array(letters(ts), np.float32) * np.float32(1e-40)
-    )
+def test_vectors_below_what_counts_as_something_are_of_length_zero() -> None:
+    reading = ground(["ab"], [["a"]], embedder=lambda ts: np.array(letters(ts)) * 1e-40)
     assert reading.per_item[0].reason == "claim_zero"
 
 

@@ -28,7 +28,7 @@ def test_moments_are_of_unit_vectors() -> None:
     assert found.name == corpus_of(("aaa", "b"), CallableEmbedder(counts)).name
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e200])
+@pytest.mark.parametrize("scale", [1e-25, 1e200])
 def test_moments_do_not_depend_on_the_size_of_the_vectors(scale: float) -> None:
     plain = corpus_of(("aab", "b"), CallableEmbedder(counts))
     found = corpus_of(("aab", "b"), CallableEmbedder(lambda ts: np.array(counts(ts)) * scale))

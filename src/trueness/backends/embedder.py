@@ -167,18 +167,7 @@ def check_vectors(found: object, texts: Sequence[str], name: str) -> Vectors:
             f"embedder {name} gave numbers that are not finite for texts {_indices(bad.tolist())}."
         )
         raise BackendError(msg)
-    return _with_digits(kept)
-
-
-def _with_digits(rows: Vectors) -> Vectors:
-    """The rows, those of float32 that are too small to keep their digits as zeros: no direction.
-
-    In float64, where every later step computes, nobody could tell any more.
-    """
-    if rows.dtype != np.float32:
-        return rows
-    lost = np.abs(rows).max(axis=1, initial=0.0) < np.finfo(np.float32).tiny
-    return np.where(lost[:, None], np.float32(0.0), rows) if lost.any() else rows
+    return kept
 
 
 def _indices(found: Sequence[int]) -> str:

@@ -8,8 +8,8 @@ from scipy.linalg import lapack
 from trueness.stats.products import products_among, times
 from trueness.stats.span_rules import Floats, Ints
 
-ZERO = float(np.finfo(np.float64).tiny)
-"""A vector whose largest entry is below this is zero: its digits and its direction are lost."""
+ZERO = 1e-30
+"""A vector whose largest entry is below this is zero."""
 _PLAIN = (1e-15, 1e15)
 _SINGLE_THREADED = 16
 """Passages up to which the usual algebra library decomposes their products in its thread."""
