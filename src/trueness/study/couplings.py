@@ -24,6 +24,7 @@ from trueness.study.inside_inputs import Items, opened
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.spent import Spent
 from trueness.study.task import Task
 
@@ -35,6 +36,7 @@ _SHOWS_NOT = (
 )
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Norms of gradients on the entity's tokens, for gold, chosen and other candidates.
 

@@ -33,6 +33,7 @@ from trueness.study.lift_places import (
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.spent import Spent
 from trueness.study.task import Task
 
@@ -75,6 +76,7 @@ class Derivable(WhiteBox, Protocol):
         ...
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Lift ranks of every item, site and target, and walks from the last site.
 

@@ -41,6 +41,7 @@ from trueness.study.observer_cells import (
 from trueness.study.published import published_of
 from trueness.study.relations import relation_record
 from trueness.study.results import Record
+from trueness.study.second_model import with_second_model
 from trueness.study.spent import Spent
 from trueness.study.task import Task
 
@@ -92,6 +93,7 @@ class Rules:
         )
 
 
+@with_second_model
 def run(task: Task) -> Found:
     """Cells of every prompt, their classes, and what moved.
 
