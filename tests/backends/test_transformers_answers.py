@@ -240,6 +240,30 @@ def test_a_score_is_the_sum_over_one_pass_for_each_token(open_tiny: Make) -> Non
     assert long.error == "context_length"
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_prompt_that_several_texts_follow_is_read_once(
+    open_tiny: Make, shape: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = open_tiny(shape)
+    texts = (" France", "a", "ab", " Fjord", "日本")
+    asked = [Continuation((p, t), p, t) for p in PROMPTS[:4] for t in texts]
+    n_columns = 0
+    usual = type(model._engine).call
+
+    def counted(engine: Any, ids: Any, *given: Any, **named: Any) -> Any:
+        nonlocal n_columns
+        n_columns += ids.numel()
+        return usual(engine, ids, *given, **named)
+
+    monkeypatch.setattr(type(model._engine), "call", counted)
+    found = {s.key: s.logprob for s in model.score(asked)}
+    whole = sum(len(model.ids_of(p)) + len(model.tokenizer.encode(t)) for p, t in found)
+    assert n_columns < whole
+    for (prompt, text), value in found.items():
+        wanted = logprobs(model, model.ids_of(prompt), model.tokenizer.encode(text))
+        assert value == pytest.approx(sum(wanted), abs=1e-4)
+
+
 def test_the_likeliest_allowed_text_is_chosen_by_its_raw_sum(tiny: "LocalModel") -> None:
     allowed = (" France", " Fjord", "ab", "abc", "x", "日本")
     found = answers(tiny, requests(*PROMPTS, allowed=allowed))

@@ -11,14 +11,13 @@ from trueness.backends.local.batch import Flow, Row
 from trueness.backends.local.choices import Encoded, check_first_tokens, choose_first, choose_text
 from trueness.backends.local.decoding import write
 from trueness.backends.local.passes import Engine
+from trueness.backends.local.scored import MOST_LOGITS, Forced, scored
 from trueness.backends.local.tokenizer import LocalTokenizer
 from trueness.backends.protocol import Request, Result
 from trueness.backends.scoring import Continuation, Scored
 from trueness.contract.errors import BackendError, InputError
 
 Ids = tuple[int, ...]
-_LOGITS = 1 << 26
-"""So many logits are held at once, while texts are scored and behind answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,47 +137,18 @@ class Asker:
             elif fault := self._fault(prompt, len(text)):
                 yield Scored(one.key, None, len(text), fault)
             else:
-                waiting.append((one, prompt, text))
-        waiting.sort(key=lambda w: (len(w[1]) + len(w[2]), w[0].key))
-        start = 0
-        while start < len(waiting):
-            size = self.batch_size if self.engine.can_branch else 1  # states read padding too
-            while size > 1 and self._held(waiting[start : start + size]) > _LOGITS:
-                size //= 2
-            yield from self._scored(waiting[start : start + size])
-            start += size
+                waiting.append(Forced(one.key, prompt, text))
+        yield from scored(self.engine, waiting, self.batch_size)
 
     def _remember(self, batch: Sequence[_Asked], flow: Flow) -> None:
         """Keep what answers began with, within bounds, where nothing intervenes."""
         n = len(self._behind) + len(batch)
-        if not self.engine.n_intervening and n * self.engine.n_rows <= _LOGITS:
+        if not self.engine.n_intervening and n * self.engine.n_rows <= MOST_LOGITS:
             logits = self.engine.numpy(flow.logits).copy()
             self._behind.update(zip(map(self._read_as, batch), logits, strict=True))
 
     def _read_as(self, one: _Asked) -> tuple[Row, Ids]:
         return one.row, one.shared(reuse=self._reuses)
-
-    def _held(self, batch: Sequence[tuple[Continuation, Ids, Ids]]) -> int:
-        return len(batch) * max(len(text) + 1 for _, _, text in batch) * self.engine.n_rows
-
-    def _scored(self, batch: Sequence[tuple[Continuation, Ids, Ids]]) -> Iterator[Scored]:
-        torch = self.engine.torch
-        keep = max(len(text) for _, _, text in batch) + 1
-        logits = self.engine.read(
-            [Row((*p, *t)) for _, p, t in batch],
-            keep=keep,
-            prompt_lengths=[len(p) for _, p, _ in batch],
-        )
-        for (one, _, text), z in zip(batch, logits.float(), strict=True):
-            places = z[keep - 1 - len(text) : keep - 1]  # (len(text), V)
-            mass = torch.logsumexp(places, dim=-1)
-            forced = torch.tensor(text, device=z.device)[:, None]
-            steps = (places.gather(1, forced)[:, 0] - mass).cpu().double()
-            total = float(steps.sum())
-            if np.isfinite(total):
-                yield Scored(one.key, total, len(text))
-            else:
-                yield Scored(one.key, None, len(text), "non_finite_logits")
 
     def _survived(
         self, batch: Sequence[_Asked], encoded: Mapping[tuple[str, ...], Encoded]

@@ -89,11 +89,8 @@ class Engine:
             front = rows[0].ids[:prefix]
             known = n if self._prefix is not None and self._prefix[0] == front else n - 1
             cache = self._repeated(self._read_prefix(front), n)
-        tails = [row.ids[prefix:] for row in rows]
-        ids, real, positions = self.padded(tails, prefix)
-        mask = real
-        if prefix:
-            mask = self.torch.cat([real.new_ones((n, prefix)), real], dim=1)
+        ids, real, positions = self.padded([row.ids[prefix:] for row in rows], prefix)
+        mask = self._behind(real, prefix)
         lengths = mask.sum(dim=1)
         moment = Moment(positions, real.bool(), lengths)
         logits = self.call(ids, self._embeds(rows, ids, prefix), mask, moment, cache=cache)
@@ -110,19 +107,28 @@ class Engine:
         flow.logits = self.call(column, None, flow.mask, moment, cache=flow.cache)[:, -1]
 
     def read(
-        self, rows: Sequence[Row], *, keep: int, prompt_lengths: Sequence[int] | None = None
+        self,
+        rows: Sequence[Row],
+        *,
+        keep: int,
+        prompt_lengths: Sequence[int] | None = None,
+        prefix: int = 0,
     ) -> Any:
-        """Logits (B, keep, V) at the last ``keep`` places of whole rows, without a cache.
+        """Logits (B, keep, V) at the last ``keep`` places of whole rows.
 
-        Rows are prompts unless ``prompt_lengths`` says how many of their tokens are.
+        Rows are prompts unless ``prompt_lengths`` says how many of their tokens are. The first
+        ``prefix`` ids of all are equal, and read once.
         """
-        ids, real, positions = self.padded([row.ids for row in rows], 0)
-        lengths = real.sum(dim=1)
+        ids, real, positions = self.padded([row.ids[prefix:] for row in rows], prefix)
+        mask, cache = self._behind(real, prefix), None
+        if prefix:
+            cache = self._repeated(self._read_prefix(rows[0].ids[:prefix]), len(rows))
+        lengths = mask.sum(dim=1)
         if prompt_lengths is not None:
             lengths = self.torch.tensor(prompt_lengths, device=self.device)
         moment = Moment(positions, real.bool(), lengths)
-        embeds = self._embeds(rows, ids, 0)
-        return self.call(ids, embeds, real, moment, keep=keep)
+        embeds = self._embeds(rows, ids, prefix)
+        return self.call(ids, embeds, mask, moment, keep=keep, cache=cache)
 
     def calls(self, ids: tuple[int, ...]) -> tuple[BlockCall, ...]:
         """Every block as the model called it on one prompt; the last prompt is remembered."""
@@ -216,6 +222,11 @@ class Engine:
         positions = np.maximum(real.cumsum(axis=1) - 1, 0) + start
         made = (self.torch.from_numpy(a).to(self.device) for a in (ids, real, positions))
         return next(made), next(made), next(made)
+
+    def _behind(self, real: Any, prefix: int) -> Any:
+        """The mask of tails with the prefix in front of them, all of which is real."""
+        front = real.new_ones((real.shape[0], prefix))
+        return self.torch.cat([front, real], dim=1) if prefix else real
 
     def _embeds(self, rows: Sequence[Row], ids: Any, prefix: int) -> Any | None:
         if not any(row.noise for row in rows):
