@@ -460,8 +460,11 @@ def test_an_interrupted_command_ends_with_its_own_code(tmp_path: Path, constant:
         writing = opened_once_it_is_read(pipe)
         time.sleep(0.1)
         child.send_signal(signal.SIGINT)
-        _, err = child.communicate(timeout=60)
-        os.close(writing)
+        try:
+            _, err = child.communicate(timeout=60)
+        finally:
+            child.kill()
+            os.close(writing)
     assert child.returncode == 130
     assert err.strip() == "Interrupted."
 
