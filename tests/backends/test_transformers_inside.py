@@ -30,6 +30,11 @@ def torch() -> Any:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_one_text_in_place_of_a_list_is_refused(tiny: "LocalModel") -> None:
+    with pytest.raises(InputError, match=r"the prompts are one text, 'far'.*Put it in one"):
+        tiny.hidden_states("far")
+
+
 def test_every_architecture_passes_its_own_checks(open_tiny: Make, shape: str) -> None:
     model = open_tiny(shape)
     assert {"hidden_states", "readout", "row_map", "attentions"} <= model.capabilities

@@ -18,6 +18,15 @@ ENTITY = np.tile(np.arange(N_ENTITIES), N_TEMPLATES)
 TEMPLATE = np.repeat(np.arange(N_TEMPLATES), N_ENTITIES)
 
 
+def test_one_class_alone_is_no_probe() -> None:
+    rng = np.random.default_rng(0)
+    read = readers(rng.normal(size=(12, 2, 3)), np.repeat([0, 1, 2], 4))
+    found = read.probe(np.zeros(12, np.int64))
+    assert found.state is State.NOT_APPLICABLE
+    assert found.reason == "one class alone: there is nothing to tell apart"
+    assert found.chance is None
+
+
 def written(seed: int, *, strength: float = 3.0, width: int = 24) -> Floats:
     """States in which the entity is written linearly, under noise."""
     rng = np.random.default_rng(seed)

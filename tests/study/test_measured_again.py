@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trueness.contract.serial import plain
+from trueness.contract.serial import Json, plain
 from trueness.extract import keyed, named
 from trueness.study.asked import Asked, declared_conditions, declared_relations
 from trueness.study.declarations import declared_study
@@ -26,9 +26,7 @@ EXTRACTOR = "first_token@1"
 def asked_again(study: str) -> Asked:
     """The table of a result, as it was when it was measured."""
     declaration, result = declared_study(study), read_result(RESULTS / f"{study}.json")
-    lines = (RESULTS / f"{study}.table.jsonl").read_text("utf-8").splitlines()
-    ours = of_model(tuple(map(json.loads, lines)), first_of(result))
-    table = replace(read_answers([dict(row) for row in ours]), extractor=EXTRACTOR)
+    table = replace(read_answers(rows_beside(study)), extractor=EXTRACTOR)
     repeats = result.draws["repeats"]
     assert isinstance(repeats, int)
     return Asked(
@@ -40,6 +38,13 @@ def asked_again(study: str) -> Asked:
         Spent(),
         (),
     )
+
+
+def rows_beside(study: str) -> list[dict[str, Json]]:
+    """The rows that lie beside a result, of the model that decides."""
+    lines = (RESULTS / f"{study}.table.jsonl").read_text("utf-8").splitlines()
+    result = read_result(RESULTS / f"{study}.json")
+    return [dict(row) for row in of_model(tuple(map(json.loads, lines)), first_of(result))]
 
 
 def first_of(result: Result) -> str | None:
@@ -70,8 +75,7 @@ def test_prefixes_measured_again_from_their_table_are_the_same() -> None:
 
 def test_the_contest_of_partition_and_pass_measured_again_is_the_same() -> None:
     asked, declaration = asked_again("detector"), declared_study("detector")
-    lines = (RESULTS / "detector.table.jsonl").read_text("utf-8").splitlines()
-    looked = Looked.again([json.loads(line) for line in lines], asked.relations)
+    looked = Looked.again(rows_beside("detector"), asked.relations)
     rows, contrasts = contest(declaration, asked, cells_of(asked, looked), seed=declaration.seed)
     same(rows, "detector")
     for wanted in read_result(RESULTS / "detector.json").contrasts:

@@ -82,15 +82,46 @@ def test_a_second_model_that_cannot_be_asked_says_so() -> None:
     first = Found(rows=({"name": "a"},), contrasts={}, draws={}, model={"model": "one"})
     empty = {c.name: {"n": 0} for c in declaration.contrasts}
     second = Found(rows=(), contrasts=empty, draws={}, notes=("why",), not_applicable="why")
-    found = joined(declaration, first, second)
+    found = joined(declaration, first, second, name="two")
     assert found.draws["second_model"] == {"reading": "not_applicable"}
     assert found.notes == (
-        "second model None: not_applicable by the same expressions; it decides nothing",
+        "second model two: not_applicable by the same expressions; it decides nothing",
         "second model: why",
     )
     assert found.not_applicable is None
-    lost = joined(declaration, Found((), {}, {}, not_applicable="no"), second)
+    lost = joined(declaration, Found((), {}, {}, not_applicable="no"), second, name="two")
     assert lost.not_applicable == "no"
+
+
+def test_what_the_first_model_said_survives_a_second_that_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRUENESS_CACHE_DIR", str(tmp_path))
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"no model")
+    said = list[str]()
+    found = carry_out(
+        "prefix-repair",
+        inputs=Inputs(model="scripted:right", second_model=f"gguf:{broken}"),
+        limit=2,
+        progress=said.append,
+    ).result
+    assert found.reading.outcome.value == "unresolved"
+    assert found.contrasts[0]["estimate"] == 0.0
+    assert any(line.startswith("the second model was not asked: ") for line in said)
+    notes = [n for n in found.notes if n.startswith("second model")]
+    assert notes[0].startswith("second model gguf:broken.gguf: not_applicable")
+    assert "GGUF" in notes[1]
+
+
+def test_one_file_under_two_names_is_one_model() -> None:
+    declaration = declared_study("prefix-repair")
+    one, other = (
+        Found((), {}, {}, model={"model": m, "backend": "b", "file_hash": "0"})
+        for m in ("embedded", "gguf:same.gguf")
+    )
+    with pytest.raises(InputError, match=r"the second model is gguf:same\.gguf, as the first is"):
+        joined(declaration, one, other, name="gguf:same.gguf")
 
 
 def test_the_record_names_a_models_file_without_its_folder() -> None:

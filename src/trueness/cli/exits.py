@@ -136,6 +136,8 @@ def _os_error(error: OSError) -> str:
 
 
 def _interrupted(argv: list[str]) -> str:
+    if argv[:1] == ["study"]:
+        return "Interrupted; answers so far are in the request cache. Run it again to go on."
     if argv[:1] != ["ask"]:
         return "Interrupted."
     again = argv if "--resume" in argv else [*argv, "--resume"]

@@ -131,6 +131,23 @@ def check_paths(paths: Sequence[Path], *, tables: bool = False) -> None:
             raise InputError(msg) from error
 
 
+def check_writable(paths: Sequence[Path]) -> None:
+    """Refuse a place that cannot be written before long work is done, and leave nothing there.
+
+    Raises
+    ------
+    OSError
+        Of the system, with the file's name.
+    """
+    for path in paths:
+        there = path.exists()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab"):
+            pass
+        if not there:
+            path.unlink()
+
+
 def write_readings(
     readings: Mapping[str, "Reading"],
     paths: Sequence[Path],

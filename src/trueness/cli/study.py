@@ -99,6 +99,7 @@ def study(
     path, *shown = _paths(name, output, partial=limit is not None)
     inputs = Inputs(**swapped)
     _output.check_inputs((path, path.with_suffix(".table.jsonl")), (inputs.data,))
+    _output.check_writable((path, *shown))
     try:
         carried = carry_out(name, inputs=inputs, seed=seed, limit=limit, progress=_output.note)
     except (BackendError, MissingExtraError) as error:

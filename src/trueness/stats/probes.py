@@ -26,6 +26,7 @@ UNSEEN = "every test class is absent from its training fold"
 CONSTANT = "all features constant"
 ALIAS = "the label is one-to-one with the entity: this is the entity probe again"
 ONE_GROUP = "one group alone leaves no training fold"
+ONE_CLASS = "one class alone: there is nothing to tell apart"
 N_PERMUTATIONS = 200
 _CELLS = 1 << 22  # training labels held at once
 
@@ -130,6 +131,8 @@ class Readers:
         y, classes, codes = labels_of(labels, self.n)
         if entities is not None and one_to_one(codes, codes_of(entities, self.n, "entities")):
             return self._refused(ALIAS, len(classes))
+        if len(classes) == 1:
+            return self._refused(ONE_CLASS, 1)
         seen = self._seen(codes)
         if not self.folds or not seen.any():
             return self._refused(UNSEEN if self.folds else ONE_GROUP, len(classes))

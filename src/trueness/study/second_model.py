@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 
-from trueness.contract.errors import InputError
+from trueness.contract.errors import BackendError, InputError, MissingExtraError
 from trueness.contract.serial import Json
+from trueness.study.asked import not_applicable
 from trueness.study.carrying_out import ONE_MODEL, decide, primary_holm
 from trueness.study.declarations import Declaration
 from trueness.study.found import Found
@@ -38,13 +39,20 @@ def with_second_model(run: Run) -> Run:
             return run(task)
         first = run(replace(task, inputs=alone))
         task.say(f"the same of the second model {name}")
-        second = run(replace(task, inputs=replace(alone, model=name)))
-        return joined(task.declaration, first, second)
+        other = replace(task, inputs=replace(alone, model=name))
+        try:
+            second = run(other)
+        except (BackendError, InputError, MissingExtraError) as error:  # the first is not lost
+            second = not_applicable(other, str(error))
+        if second.not_applicable is not None:
+            task.say(f"the second model was not asked: {second.not_applicable}")
+        told = task.inputs.given()["second_model"]  # a file without its folder
+        return joined(task.declaration, first, second, name=str(told))
 
     return both
 
 
-def joined(declaration: Declaration, first: Found, second: Found) -> Found:
+def joined(declaration: Declaration, first: Found, second: Found, *, name: str) -> Found:
     """What was found of two models in one record; what was declared decides on the first alone.
 
     Rows of both carry ``model``; those of the second are named ``second_…``. Each contrast holds
@@ -55,6 +63,8 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
     ----------
     declaration : Declaration
     first, second : Found
+    name : str
+        Of the second model, for where it has said none.
 
     Raises
     ------
@@ -63,8 +73,8 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
     """
     if first.not_applicable is not None:
         return first
-    names = [str((found.model or {}).get("model")) for found in (first, second)]
-    if first.model is not None and first.model == second.model:
+    names = [str((found.model or {"model": name}).get("model")) for found in (first, second)]
+    if _is_one(first.model, second.model):
         raise InputError(ONE_MODEL.format(names[1]))
     if names[0] == names[1]:
         names[1] = f"{names[1]} (second)"
@@ -85,6 +95,15 @@ def joined(declaration: Declaration, first: Found, second: Found) -> Found:
         protocols=(*first.protocols, *_tagged(second.protocols, names[1])),
         table=(*_tagged(first.table, names[0]), *_tagged(second.table, names[1])),
     )
+
+
+def _is_one(first: Record | None, second: Record | None) -> bool:
+    """Whether two identities are of one model: all of it, or the file that both were read from."""
+    if first is None or second is None:
+        return False
+    keys = ("backend", "file_hash")
+    weights = first.get("file_hash") is not None and first.get("backend") != "scripted"
+    return first == second or (weights and all(first.get(k) == second.get(k) for k in keys))
 
 
 def of_model(records: tuple[Record, ...], name: str | None) -> tuple[Record, ...]:

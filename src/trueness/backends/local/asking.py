@@ -82,8 +82,13 @@ class Asker:
         Raises
         ------
         InputError
-            For none, or one that is empty or too long.
+            For a text in place of a list, for none, or for one that is empty or too long.
         """
+        if isinstance(prompts, str):
+            msg = (
+                f"the prompts are one text, {prompts[:40]!r}; wanted a list of them. Put it in one."
+            )
+            raise InputError(msg)
         found = [self.ids_of(prompt) for prompt in prompts]
         for i, ids in enumerate(found):
             if fault := self._fault(ids, 0):
