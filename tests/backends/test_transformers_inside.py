@@ -30,11 +30,6 @@ def torch() -> Any:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_text_in_place_of_a_list_is_refused(tiny: "LocalModel") -> None:
-    with pytest.raises(InputError, match=r"the prompts are one text, 'far'.*Put it in one"):
-        tiny.hidden_states("far")
-
-
 def test_every_architecture_passes_its_own_checks(open_tiny: Make, shape: str) -> None:
     model = open_tiny(shape)
     assert {"hidden_states", "readout", "row_map", "attentions"} <= model.capabilities
@@ -353,3 +348,8 @@ def test_an_architecture_with_other_names_offers_no_view_inside(open_tiny: Make)
         model.intervene("resid_out(0)", delta=np.zeros(16)),
     ):
         pass
+
+
+def test_one_text_in_place_of_a_list_is_refused(tiny: "LocalModel") -> None:
+    with pytest.raises(InputError, match=r"the prompts are one text, 'far'.*Put it in one"):
+        tiny.hidden_states("far")
