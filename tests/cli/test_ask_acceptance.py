@@ -288,6 +288,13 @@ def test_a_full_disk_is_said(tmp_path: Path) -> None:
     assert "/dev/full" in err
 
 
+@pytest.mark.parametrize("name", ["t.html", "t.csv", "T.PARQUET", "t.junit.xml", "t.md"])
+def test_a_table_is_not_written_under_the_name_of_another_form(tmp_path: Path, name: str) -> None:
+    _, err = ask(tmp_path, "right", code=2, out=name)
+    assert "answers are written as JSON lines" in err
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a child")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     argv = ("ask", "--relation-file", "capital", "--model", "scripted:right", "-o", "t.jsonl")

@@ -368,12 +368,17 @@ def _opener(name: str) -> Opener:
     return _OPENERS[kind]
 
 
+_LOCAL_FILES = frozenset({"embedded", "gguf"})
+"""Kinds of models that run in one runtime or another."""
+
+
 def _numbers(
     kind: str, options: Mapping[str, str], known: Mapping[str, type[int]]
 ) -> dict[str, Any]:
     if unknown := sorted(set(options) - set(known)):
-        wanted = ", ".join(sorted(known)) or "none"
-        msg = f"a {kind} model has no option {unknown[0]!r}; its options are: {wanted}."
+        runtime = {"runtime"} if kind in _LOCAL_FILES else set()
+        wanted = ", ".join(sorted({*known, *runtime})) or "none"
+        msg = f"{kind} has no option {unknown[0]!r}; its options are: {wanted}."
         raise InputError(msg)
     found = {name: _number(kind, name, text, int) for name, text in options.items()}
     return {name: number for name, number in found.items() if number is not None}

@@ -11,6 +11,8 @@ from trueness.cli import output as _output
 from trueness.cli.exits import Exit
 from trueness.cli.verb import Verb
 
+_OTHER_FORMS = (".html", ".md", ".xml", *_output.TABLES)
+
 
 @click.command(cls=Verb, short_help="Ask a model; every answer becomes a row.")
 @click.option(
@@ -88,6 +90,7 @@ def ask(
     from trueness.contract.serial import dumps
 
     out = _default(relation_file, typed["model"]) if out is None else out
+    _check_suffix(out)
     for name in ("inverse", "resume", "retry_errors"):
         typed[name] = typed[name] or None
     of_model = options.of_model(parse_options(model_option), typed)
@@ -98,6 +101,18 @@ def ask(
         )
     _output.show(dumps(summary.to_dict(), indent=2) if as_json else "\n".join(summary.lines()))
     return Exit.NOTHING_MEASURED if summary.measured_nothing else Exit.DONE
+
+
+def _check_suffix(out: Path) -> None:
+    """Refuse a name that says another form: a table that is asked for is JSON lines."""
+    from trueness.contract.errors import InputError
+
+    if out.name.lower().endswith(_OTHER_FORMS):
+        msg = (
+            f"{out.name!r} is named like another form, and answers are written as JSON lines. Name "
+            f"it {out.stem}.jsonl; export and report make other forms of it."
+        )
+        raise InputError(msg)
 
 
 def _default(relation: str, model: str) -> Path:
