@@ -41,6 +41,10 @@ def test_a_dry_run_says_what_would_be_done_and_writes_nothing(
     assert not list(tmp_path.iterdir())
 
 
+def _interrupted(*_given: object, **_more: object) -> None:
+    raise KeyboardInterrupt
+
+
 def test_a_place_that_cannot_be_written_is_refused_before_anything_is_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,6 +55,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_run(
     for place in ("file/r.json", "file/deeper/r.json"):
         _, err = run(capsys, "atlas-intervals", "-o", str(tmp_path / place), code=2)
         assert "Name a file that can be read or written." in err
+    monkeypatch.setattr("trueness.study.carrying_out.carry_out", _interrupted)
+    run(capsys, "atlas-intervals", "-o", str(tmp_path / "new" / "deep" / "r.json"), code=130)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_text() == "kept"
 
@@ -58,10 +64,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_anything_is_run(
 def test_an_interrupted_study_says_that_it_goes_on(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_given: object, **_more: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("trueness.study.carrying_out.carry_out", interrupted)
+    monkeypatch.setattr("trueness.study.carrying_out.carry_out", _interrupted)
     path = tmp_path / "r.json"
     _, err = run(capsys, "atlas-intervals", "-o", str(path), code=130)
     assert "answers so far are in the request cache. Run it again to go on." in err

@@ -140,12 +140,14 @@ def check_writable(paths: Sequence[Path]) -> None:
         Of the system, with the file's name.
     """
     for path in paths:
-        there = path.exists()
+        there, missing = path.exists(), [p for p in path.absolute().parents if not p.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab"):
             pass
         if not there:
             path.unlink()
+        for folder in missing:
+            folder.rmdir()
 
 
 def write_readings(
