@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 N = TypeVar("N", int, float)
 Opener = Callable[[str, dict[str, str], Mapping[str, str]], Model]
 
+LOCAL_FILES = frozenset({"embedded", "gguf"})
+"""Kinds of models that run in one runtime or another."""
 FORMS = ("embedded", "scripted:NAME", "replay:FILE", "gguf:FILE", "hf:NAME", "openai:NAME")
 """How a model can be named today."""
 
@@ -368,15 +370,11 @@ def _opener(name: str) -> Opener:
     return _OPENERS[kind]
 
 
-_LOCAL_FILES = frozenset({"embedded", "gguf"})
-"""Kinds of models that run in one runtime or another."""
-
-
 def _numbers(
     kind: str, options: Mapping[str, str], known: Mapping[str, type[int]]
 ) -> dict[str, Any]:
     if unknown := sorted(set(options) - set(known)):
-        runtime = {"runtime"} if kind in _LOCAL_FILES else set()
+        runtime = {"runtime"} if kind in LOCAL_FILES else set()
         wanted = ", ".join(sorted({*known, *runtime})) or "none"
         msg = f"{kind} has no option {unknown[0]!r}; its options are: {wanted}."
         raise InputError(msg)

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -146,8 +147,9 @@ def check_writable(paths: Sequence[Path]) -> None:
             pass
         if not there:
             path.unlink()
-        for folder in missing:
-            folder.rmdir()
+        with suppress(OSError):  # somebody else put something there meanwhile
+            for folder in missing:
+                folder.rmdir()
 
 
 def write_readings(

@@ -9,6 +9,7 @@ from typing import Any
 
 from trueness.backends import open_model
 from trueness.backends.protocol import Model
+from trueness.backends.registry import LOCAL_FILES
 from trueness.backends.weights import cache_dir
 from trueness.collect import Condition, ask, facts_of, parse_conditions
 from trueness.collect.beside import NUMBERS
@@ -32,7 +33,6 @@ _KEPT = (
     "target", "entity_key", "completion", "seam", "nondeterministic", *NUMBERS,
 )  # fmt: skip
 """Columns of the table that lies beside a result; what a measurement can depend on."""
-_LOCAL_FILES = frozenset({"embedded", "gguf"})
 _INSIDE = frozenset({"logits", "embeddings_in", "hidden_states"})
 
 
@@ -104,7 +104,7 @@ def _open(name: str, declaration: Declaration, facts: Mapping[str, str]) -> Mode
 
 def _options(name: str, looked_at: Collection[str]) -> dict[str, str] | None:
     """How a local file runs: through transformers where the study looks inside, else llama.cpp."""
-    inside = name.partition(":")[0] in _LOCAL_FILES and not _INSIDE.isdisjoint(looked_at)
+    inside = name.partition(":")[0] in LOCAL_FILES and not _INSIDE.isdisjoint(looked_at)
     return {"runtime": "transformers"} if inside else None
 
 

@@ -98,7 +98,10 @@ def joined(declaration: Declaration, first: Found, second: Found, *, name: str) 
 
 
 def _is_one(first: Record | None, second: Record | None) -> bool:
-    """Whether two identities are of one model: all of it, or the file that both were read from."""
+    """Whether two identities are of one model: all of it, or the file that both were read from.
+
+    What scripted models read is what they are told, which may be the same for two that differ.
+    """
     if first is None or second is None:
         return False
     keys = ("backend", "file_hash")
